@@ -1,0 +1,29 @@
+//! The citation of a blob, as it stands in intents and events.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+
+/// Cites a blob by digest and length: `{"blob":"<64 hex>","bytes":N}`.
+///
+/// In an intent or in an event's data, every object with a member `blob` is a citation and nothing else may have that
+/// member; so verification finds all citations without knowing the domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlobRef {
+    /// SHA-256 of the blob's bytes; also its file name.
+    pub blob: Digest,
+    /// Length in bytes.
+    pub bytes: u64,
+}
+
+impl BlobRef {
+    /// The citation that storing `bytes` would give.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self {
+            blob: Digest::of(bytes),
+            bytes: bytes.len() as u64,
+        }
+    }
+}

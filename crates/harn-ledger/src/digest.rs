@@ -1,0 +1,151 @@
+//! SHA-256 digests: the name of every blob and the links of every chain.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 digest, written as 64 lower-case hexadecimal digits.
+///
+/// ```
+/// use harn_ledger::Digest;
+/// let digest = Digest::of(b"abc");
+/// assert_eq!(digest.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+/// assert_eq!(digest.to_string().parse(), Ok(digest));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+/// The text is not 64 lower-case hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a SHA-256 digest, expected 64 lower-case hexadecimal digits")]
+pub struct ParseDigestError;
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+impl Digest {
+    /// The digest of `bytes`.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The 64 digits as ASCII bytes, without allocating.
+    #[must_use]
+    pub fn hex(&self) -> [u8; 64] {
+        let mut out = [0; 64];
+        for (pair, byte) in out.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = HEX[usize::from(byte >> 4)];
+            pair[1] = HEX[usize::from(byte & 15)];
+        }
+        out
+    }
+
+    /// Reads exactly 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn from_hex(hex: &[u8]) -> Option<Self> {
+        if hex.len() != 64 {
+            return None;
+        }
+        let mut out = [0; 32];
+        for (byte, pair) in out.iter_mut().zip(hex.chunks_exact(2)) {
+            *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+        }
+        Some(Self(out))
+    }
+}
+
+/// Computes a digest piece by piece.
+#[derive(Debug, Clone, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Takes in the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of everything taken in.
+    #[must_use]
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+const fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+impl FromStr for Digest {
+    type Err = ParseDigestError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::from_hex(text.as_bytes()).ok_or(ParseDigestError)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Digest;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("64 lower-case hexadecimal digits")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Digest, E> {
+                text.parse()
+                    .map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        deserializer.deserialize_str(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_64_lower_case_digits_are_a_digest() {
+        let good = Digest::of(b"").to_string();
+        assert_eq!(
+            good,
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+        for bad in [
+            &good[1..],
+            &good.to_uppercase(),
+            &format!("{good}0"),
+            &good.replace('e', "g"),
+            "",
+        ] {
+            assert_eq!(bad.parse::<Digest>(), Err(ParseDigestError), "{bad}");
+        }
+        assert_eq!(Digest::of(b"").hex(), good.as_bytes());
+    }
+}
