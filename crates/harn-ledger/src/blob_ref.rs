@@ -8,7 +8,7 @@ use crate::digest::Digest;
 ///
 /// In an intent or in an event's data, every object with a member `blob` is a citation and nothing else may have that
 /// member; so verification finds all citations without knowing the domain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlobRef {
     /// SHA-256 of the blob's bytes; also its file name.
@@ -21,9 +21,6 @@ impl BlobRef {
     /// The citation that storing `bytes` would give.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        Self {
-            blob: Digest::of(bytes),
-            bytes: bytes.len() as u64,
-        }
+        Self { blob: Digest::of(bytes), bytes: bytes.len() as u64 }
     }
 }

@@ -118,8 +118,7 @@ impl<'de> Deserialize<'de> for Digest {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Digest, E> {
-                text.parse()
-                    .map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
             }
         }
         deserializer.deserialize_str(Visitor)
@@ -133,17 +132,8 @@ mod tests {
     #[test]
     fn only_64_lower_case_digits_are_a_digest() {
         let good = Digest::of(b"").to_string();
-        assert_eq!(
-            good,
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        );
-        for bad in [
-            &good[1..],
-            &good.to_uppercase(),
-            &format!("{good}0"),
-            &good.replace('e', "g"),
-            "",
-        ] {
+        assert_eq!(good, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        for bad in [&good[1..], &good.to_uppercase(), &format!("{good}0"), &good.replace('e', "g"), ""] {
             assert_eq!(bad.parse::<Digest>(), Err(ParseDigestError), "{bad}");
         }
         assert_eq!(Digest::of(b"").hex(), good.as_bytes());

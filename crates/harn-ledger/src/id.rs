@@ -116,11 +116,7 @@ fn check_id(text: &str) -> Result<(), InvalidId> {
     let mut bytes = text.bytes();
     let starts_well = bytes.next().is_some_and(|b| b.is_ascii_alphanumeric());
     let goes_on_well = bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-    if starts_well && goes_on_well && text.len() <= 100 {
-        Ok(())
-    } else {
-        Err(InvalidId(text.to_owned()))
-    }
+    if starts_well && goes_on_well && text.len() <= 100 { Ok(()) } else { Err(InvalidId(text.to_owned())) }
 }
 
 fn check_actor(text: &str) -> Result<(), text::TextError> {
@@ -131,11 +127,7 @@ fn check_actor(text: &str) -> Result<(), text::TextError> {
 pub(crate) fn check_kind(text: &str) -> Result<(), InvalidKind> {
     let letters = !text.is_empty() && text.len() <= 32 && text.bytes().all(|b| b.is_ascii_lowercase());
     let reserved = matches!(text, "blobs" | "catalog");
-    if letters && !reserved {
-        Ok(())
-    } else {
-        Err(InvalidKind(text.to_owned()))
-    }
+    if letters && !reserved { Ok(()) } else { Err(InvalidKind(text.to_owned())) }
 }
 
 /// Whether `name` matches `[a-z][a-z_]*(\.[a-z][a-z_]*)?` and has at most 64 bytes.
@@ -162,10 +154,7 @@ impl StreamName {
     /// Names the stream `id` of `kind`.
     pub fn new(kind: &str, id: StreamId) -> Result<Self, InvalidKind> {
         check_kind(kind)?;
-        Ok(Self {
-            kind: kind.into(),
-            id,
-        })
+        Ok(Self { kind: kind.into(), id })
     }
 
     /// The kind.
@@ -193,28 +182,10 @@ mod tests {
 
     #[test]
     fn ids() {
-        for good in [
-            "a",
-            "9",
-            "work-2026-07-22T12-00-00-000Z-a1b2c3",
-            "a.",
-            "a..b",
-            &"x".repeat(100),
-        ] {
+        for good in ["a", "9", "work-2026-07-22T12-00-00-000Z-a1b2c3", "a.", "a..b", &"x".repeat(100)] {
             assert!(StreamId::new(good).is_ok(), "{good}");
         }
-        for bad in [
-            "",
-            ".",
-            "..",
-            "../escape",
-            "-rf",
-            "a/b",
-            "ñ",
-            "a b",
-            "a\n",
-            &"x".repeat(101),
-        ] {
+        for bad in ["", ".", "..", "../escape", "-rf", "a/b", "ñ", "a b", "a\n", &"x".repeat(101)] {
             assert_eq!(StreamId::new(bad), Err(InvalidId(bad.to_owned())));
         }
     }
@@ -231,12 +202,7 @@ mod tests {
 
     #[test]
     fn event_names() {
-        for good in [
-            "created",
-            "work.created",
-            "a.b_c",
-            &format!("{}.{}", "a".repeat(31), "b".repeat(32)),
-        ] {
+        for good in ["created", "work.created", "a.b_c", &format!("{}.{}", "a".repeat(31), "b".repeat(32))] {
             assert!(is_event_name(good), "{good}");
         }
         for bad in ["", ".a", "a.", "a.b.c", "A", "_a", "a1", "a-b", &"a".repeat(65)] {

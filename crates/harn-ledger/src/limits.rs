@@ -21,12 +21,12 @@ pub(crate) const RESERVED_EVENTS: u64 = 16;
 
 impl Limits {
     /// Intent 128 KiB, line 64 KiB, 10,000 events, 16 MiB.
-    pub const DEFAULT: Self = Self {
-        intent_bytes: 128 << 10,
-        line_bytes: 64 << 10,
-        events: 10_000,
-        log_bytes: 16 << 20,
-    };
+    pub const DEFAULT: Self =
+        Self { intent_bytes: 128 << 10, line_bytes: 64 << 10, events: 10_000, log_bytes: 16 << 20 };
+
+    /// What verification holds a kind to when it knows no better: only single reads are bounded.
+    pub(crate) const WIDEST: Self =
+        Self { intent_bytes: 16 << 20, line_bytes: 16 << 20, events: u64::MAX, log_bytes: u64::MAX };
 
     /// What is left for events that do not close the stream.
     pub(crate) const fn without_reserve(self) -> Self {

@@ -32,10 +32,7 @@ pub struct SystemIds;
 impl IdSource for SystemIds {
     fn next_bytes(&self) -> [u8; 3] {
         let mut bytes = [0; 3];
-        if File::open("/dev/urandom")
-            .and_then(|mut file| file.read_exact(&mut bytes))
-            .is_err()
-        {
+        if File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).is_err() {
             let [.., a, b, c] = SystemClock.now().as_microseconds().to_be_bytes();
             bytes = [a, b, c];
         }

@@ -72,13 +72,7 @@ pub fn line(field: &'static str, text: &str, max: usize) -> Result<String, TextE
 
 /// Checks a text as [`block`] leaves it.
 pub fn check_block(field: &'static str, text: &str, max: usize) -> Result<(), TextError> {
-    check(
-        field,
-        text,
-        max,
-        |c| c == '\n' || c == '\t',
-        "only line feeds and tabs",
-    )
+    check(field, text, max, |c| c == '\n' || c == '\t', "only line feeds and tabs")
 }
 
 /// Checks a text as [`line`] leaves it.
@@ -100,17 +94,9 @@ fn check(
     if length > max {
         return Err(TextError::TooLong { field, length, max });
     }
-    if let Some((index, character)) = text
-        .chars()
-        .enumerate()
-        .find(|&(_, c)| c.is_control() && !permitted(c))
+    if let Some((index, character)) = text.chars().enumerate().find(|&(_, c)| c.is_control() && !permitted(c))
     {
-        return Err(TextError::Control {
-            field,
-            character,
-            position: index + 1,
-            allowed,
-        });
+        return Err(TextError::Control { field, character, position: index + 1, allowed });
     }
     if text.trim().len() != text.len() {
         return Err(TextError::Untrimmed { field });
@@ -122,50 +108,26 @@ fn check(
 mod tests {
     use super::*;
 
+    type Outcome = Result<&'static str, &'static str>;
+
     #[test]
     fn the_rule() {
         let long = "ñ".repeat(11);
-        let cases: [(&str, Result<&str, &str>, Result<&str, &str>); 8] = [
+        let cases: [(&str, Outcome, Outcome); 8] = [
             (" a ", Ok("a"), Ok("a")),
             ("a\n\tb", Err("text_control_character"), Ok("a\n\tb")),
-            (
-                "a\rb",
-                Err("text_control_character"),
-                Err("text_control_character"),
-            ),
-            (
-                "a\u{85}b",
-                Err("text_control_character"),
-                Err("text_control_character"),
-            ),
-            (
-                "\u{1b}[2J",
-                Err("text_control_character"),
-                Err("text_control_character"),
-            ),
+            ("a\rb", Err("text_control_character"), Err("text_control_character")),
+            ("a\u{85}b", Err("text_control_character"), Err("text_control_character")),
+            ("\u{1b}[2J", Err("text_control_character"), Err("text_control_character")),
             ("a\u{2028}b", Ok("a\u{2028}b"), Ok("a\u{2028}b")),
             (" \n ", Err("text_blank"), Err("text_blank")),
             (&long, Err("text_too_long"), Err("text_too_long")),
         ];
         for (text, as_line, as_block) in cases {
-            assert_eq!(
-                line("title", text, 10).as_deref().map_err(TextError::code),
-                as_line,
-                "{text:?}"
-            );
-            assert_eq!(
-                block("title", text, 10).as_deref().map_err(TextError::code),
-                as_block,
-                "{text:?}"
-            );
+            assert_eq!(line("title", text, 10).as_deref().map_err(TextError::code), as_line, "{text:?}");
+            assert_eq!(block("title", text, 10).as_deref().map_err(TextError::code), as_block, "{text:?}");
         }
-        assert_eq!(
-            line("title", &long[2..], 10).map(|text| text.chars().count()),
-            Ok(10)
-        );
-        assert_eq!(
-            check_line("title", " a", 10).map_err(|error| error.code()),
-            Err("text_untrimmed")
-        );
+        assert_eq!(line("title", &long[2..], 10).map(|text| text.chars().count()), Ok(10));
+        assert_eq!(check_line("title", " a", 10).map_err(|error| error.code()), Err("text_untrimmed"));
     }
 }

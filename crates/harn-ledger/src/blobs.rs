@@ -1,0 +1,208 @@
+//! Evidence named by its digest: `blobs/<first two digits>/<64 digits>`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::blob_ref::BlobRef;
+use crate::digest::{Digest, Hasher};
+use crate::disk::{Disk, FileKind, Open, read_bounded, write_all_at};
+use crate::place::{self, UnsafePlace};
+use crate::staging::{self, Staged, ensure_directory};
+
+pub(crate) const BLOBS: &str = "blobs";
+
+/// Longest blob, in bytes: 256 MiB.
+pub const BLOB_MAX: u64 = 256 << 20;
+
+/// Why a blob could not be stored or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlobError {
+    /// There is no such blob.
+    #[error("the blob `{blob}` is missing")]
+    Missing {
+        /// Its digest.
+        blob: Digest,
+    },
+    /// The stored bytes are not those that the citation names.
+    #[error("the blob `{blob}` does not hold the bytes that it is named after")]
+    Damaged {
+        /// The digest cited.
+        blob: Digest,
+    },
+    /// It is longer than blobs may be.
+    #[error("a blob of more than {limit} bytes cannot be stored")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+    /// The ledger was opened for reading only.
+    #[error("the ledger is open for reading only")]
+    ReadOnly,
+    /// Others could read or change the blobs.
+    #[error(transparent)]
+    UnsafePlace(#[from] UnsafePlace),
+    /// The machine said no.
+    #[error("cannot use the blob `{}`", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the machine said.
+        source: io::Error,
+    },
+}
+
+impl BlobError {
+    /// A stable name for the failure.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } => "blob_missing",
+            Self::Damaged { .. } => "blob_damaged",
+            Self::TooLarge { .. } => "blob_too_large",
+            Self::ReadOnly => "read_only",
+            Self::UnsafePlace(_) => "unsafe_place",
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => "storage_full",
+            Self::Io { .. } => "blob_failed",
+        }
+    }
+}
+
+/// The blobs of a ledger.
+#[derive(Debug, Clone)]
+pub struct Blobs {
+    disk: Arc<dyn Disk>,
+    root: PathBuf,
+    read_only: bool,
+}
+
+impl Blobs {
+    pub(crate) fn new(disk: Arc<dyn Disk>, root: &Path, read_only: bool) -> Self {
+        Self { disk, root: root.to_owned(), read_only }
+    }
+
+    /// Stores `bytes`. Storing the same bytes again gives the same citation and writes nothing.
+    pub fn put(&self, bytes: &[u8]) -> Result<BlobRef, BlobError> {
+        let citation = BlobRef::of(bytes);
+        if !self.read_only && self.holds(&citation) {
+            return self.settle(&citation).map(|()| citation);
+        }
+        let mut writer = self.writer()?;
+        writer.write_all(bytes).map_err(|source| writer.failed(source))?;
+        writer.finish()
+    }
+
+    /// Starts a blob whose bytes come piece by piece. It exists only once it is finished.
+    pub fn writer(&self) -> Result<BlobWriter, BlobError> {
+        if self.read_only {
+            return Err(BlobError::ReadOnly);
+        }
+        place::check(&*self.disk, &self.root, FileKind::Directory)?;
+        place::check(&*self.disk, &self.root.join(BLOBS), FileKind::Directory)?;
+        let staged = staging::file(&*self.disk, &self.root)
+            .map_err(|source| BlobError::Io { path: self.root.clone(), source })?;
+        Ok(BlobWriter { blobs: self.clone(), staged, hasher: Hasher::default(), length: 0, finished: false })
+    }
+
+    /// The bytes of a blob, checked against the citation.
+    pub fn get(&self, citation: &BlobRef) -> Result<Vec<u8>, BlobError> {
+        let blob = citation.blob;
+        let path = self.path(&blob);
+        let file = match self.disk.open(&path, Open::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(BlobError::Missing { blob }),
+            Err(source) => return Err(BlobError::Io { path, source }),
+        };
+        let bytes = read_bounded(&*file, citation.bytes).map_err(|source| BlobError::Io { path, source })?;
+        bytes.filter(|bytes| BlobRef::of(bytes) == *citation).ok_or(BlobError::Damaged { blob })
+    }
+
+    pub(crate) fn path(&self, blob: &Digest) -> PathBuf {
+        let digits = blob.to_string();
+        self.root.join(BLOBS).join(&digits[..2]).join(digits)
+    }
+
+    /// Whether a file of the right name and length is there. Only reading it proves more.
+    fn holds(&self, citation: &BlobRef) -> bool {
+        self.disk.stat(&self.path(&citation.blob)).is_ok_and(|stat| stat.length == citation.bytes)
+    }
+
+    /// Makes sure that the name of a blob survives a power loss; its bytes were synced before it got the name.
+    fn settle(&self, citation: &BlobRef) -> Result<(), BlobError> {
+        let path = self.path(&citation.blob);
+        let parent = path.parent().expect("a blob lies in a directory");
+        self.disk.sync_dir(parent).map_err(|source| BlobError::Io { path: parent.to_owned(), source })
+    }
+}
+
+/// A blob being written.
+#[derive(Debug)]
+#[must_use = "the blob exists only once `finish` was called"]
+pub struct BlobWriter {
+    blobs: Blobs,
+    staged: Staged,
+    hasher: Hasher,
+    length: u64,
+    finished: bool,
+}
+
+impl Write for BlobWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.length + bytes.len() as u64 > BLOB_MAX {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, BlobError::TooLarge { limit: BLOB_MAX }));
+        }
+        write_all_at(&*self.staged.file, self.length, bytes)?;
+        self.hasher.update(bytes);
+        self.length += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl BlobWriter {
+    /// Bytes written so far.
+    #[must_use]
+    pub const fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Brings the bytes to stable storage under their name.
+    pub fn finish(mut self) -> Result<BlobRef, BlobError> {
+        let citation = BlobRef { blob: std::mem::take(&mut self.hasher).finish(), bytes: self.length };
+        if !self.blobs.holds(&citation) {
+            self.place(&citation).map_err(|source| self.failed(source))?;
+            self.finished = true;
+        }
+        self.blobs.settle(&citation)?;
+        Ok(citation)
+    }
+
+    fn place(&self, citation: &BlobRef) -> io::Result<()> {
+        let disk = &*self.blobs.disk;
+        let path = self.blobs.path(&citation.blob);
+        self.staged.file.sync()?;
+        ensure_directory(disk, &self.blobs.root.join(BLOBS))?;
+        ensure_directory(disk, path.parent().expect("a blob lies in a directory"))?;
+        disk.rename(&self.staged.path, &path)
+    }
+
+    fn failed(&self, source: io::Error) -> BlobError {
+        if source.kind() == io::ErrorKind::FileTooLarge {
+            return BlobError::TooLarge { limit: BLOB_MAX };
+        }
+        BlobError::Io { path: self.staged.path.clone(), source }
+    }
+}
+
+impl Drop for BlobWriter {
+    fn drop(&mut self) {
+        if !self.finished {
+            // Whoever builds next sweeps what cannot be removed now.
+            drop(self.blobs.disk.unlink(&self.staged.path));
+        }
+    }
+}

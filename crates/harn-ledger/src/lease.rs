@@ -1,0 +1,122 @@
+//! Leases: who runs a stream, decided by the kernel and by nothing else.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::disk::{DiskFile, Lock, Open, read_bounded, write_all_at};
+use crate::id::StreamName;
+use crate::lock::{self, LEASE_DEADLINE};
+use crate::log::{LEASE_FILE, Log};
+use crate::place::UnsafePlace;
+
+/// Longest text of a lease, in characters.
+const NOTE_MAX: usize = 500;
+
+/// A stream's lease, held until this is dropped or the process ends, however it ends.
+#[derive(Debug)]
+#[must_use = "the lease is given back when this is dropped"]
+pub struct Lease {
+    file: Arc<dyn DiskFile>,
+    mine: Arc<AtomicBool>,
+}
+
+/// Whether somebody holds the lease of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeaseStatus {
+    /// Nobody holds it.
+    Free,
+    /// This process holds it.
+    HeldByMe,
+    /// Another process holds it, with the text that it left for display; empty if it left none.
+    HeldByOther(String),
+}
+
+/// Why a lease was not taken or not looked at.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeaseError {
+    /// Somebody else holds it.
+    #[error("`{stream}` is in use: {holder}")]
+    Held {
+        /// The stream.
+        stream: StreamName,
+        /// What the holder says about itself; display only.
+        holder: String,
+    },
+    /// Others could read or change the stream's files.
+    #[error(transparent)]
+    UnsafePlace(#[from] UnsafePlace),
+    /// The machine said no.
+    #[error("cannot use the lease `{}`", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the machine said.
+        source: io::Error,
+    },
+}
+
+impl LeaseError {
+    /// A stable name for the failure.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Held { .. } => "lease_held",
+            Self::UnsafePlace(_) => "unsafe_place",
+            Self::Io { .. } => "lease_failed",
+        }
+    }
+}
+
+/// Takes the lease. `note` is shown to whoever asks who holds it.
+pub(crate) fn take(log: &Log, mine: &Arc<AtomicBool>, note: &str) -> Result<Lease, LeaseError> {
+    log.check_place()?;
+    let path = log.path(LEASE_FILE);
+    let failed = |source| LeaseError::Io { path: path.clone(), source };
+    let file = log.disk.open(&path, Open::Create).map_err(failed)?;
+    let Some(held) = lock::take(&*file, Lock::Exclusive, LEASE_DEADLINE).map_err(failed)? else {
+        let note = read_note(&*file);
+        let holder = if note.is_empty() { "its holder left no note".to_owned() } else { note };
+        return Err(LeaseError::Held { stream: log.name.clone(), holder });
+    };
+    // From here on the lease itself gives the lock back.
+    std::mem::forget(held);
+    let note: String = note.chars().filter(|c| !c.is_control()).take(NOTE_MAX).collect();
+    let written = file.truncate(0).and_then(|()| write_all_at(&*file, 0, format!("{note}\n").as_bytes()));
+    mine.store(true, Ordering::Release);
+    let lease = Lease { file, mine: Arc::clone(mine) };
+    written.map(|()| lease).map_err(failed)
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.mine.store(false, Ordering::Release);
+        // Closing the file releases the lock too; this only does it at once.
+        let _ = self.file.unlock();
+    }
+}
+
+/// Asks without taking: creates nothing, and lets go at once.
+pub(crate) fn status(log: &Log, mine: &AtomicBool) -> Result<LeaseStatus, LeaseError> {
+    if mine.load(Ordering::Acquire) {
+        return Ok(LeaseStatus::HeldByMe);
+    }
+    let path = log.path(LEASE_FILE);
+    let file = match log.disk.open(&path, Open::Read) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LeaseStatus::Free),
+        Err(source) => return Err(LeaseError::Io { path, source }),
+    };
+    let free = file.try_lock(Lock::Shared).map_err(|source| LeaseError::Io { path, source })?;
+    Ok(if free { LeaseStatus::Free } else { LeaseStatus::HeldByOther(read_note(&*file)) })
+}
+
+/// The text for display, whatever state it is in.
+fn read_note(file: &dyn DiskFile) -> String {
+    match read_bounded(file, 4 * NOTE_MAX as u64 + 1) {
+        Ok(Some(bytes)) => String::from_utf8_lossy(&bytes).trim().to_owned(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Streams without their domain: every line as it was recorded, its data as JSON.
+
+use std::ops::ControlFlow;
+
+use crate::decider::Head;
+use crate::digest::Digest;
+use crate::id::Actor;
+use crate::log::{Log, ReadError};
+use crate::scan::{Position, UnfinishedTail};
+use crate::time::Timestamp;
+
+/// A stream read without knowing its domain. Everything about it is verified but the meaning of its data.
+#[derive(Debug)]
+pub struct RawStream {
+    log: Log,
+}
+
+/// A line of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawEvent {
+    /// Line number, from 1.
+    pub seq: u64,
+    /// When it was recorded.
+    pub ts: Timestamp,
+    /// Who caused it.
+    pub actor: Actor,
+    /// Its name.
+    pub event: String,
+    /// Its data: a JSON object, compact.
+    pub data: String,
+    /// Whether its batch goes on with the next line.
+    pub more: bool,
+    /// Hash of the line before it, or digest of the intent.
+    pub prev: Digest,
+    /// Its hash.
+    pub hash: Digest,
+}
+
+impl RawStream {
+    pub(crate) const fn new(log: Log) -> Self {
+        Self { log }
+    }
+
+    /// The bytes of the intent.
+    pub fn intent(&self) -> Result<Vec<u8>, ReadError> {
+        self.log.intent().map(|(bytes, _)| bytes)
+    }
+
+    /// Verifies the whole log and returns where it ends and what a crash left behind that.
+    pub fn verify(&self) -> Result<(Head, Option<UnfinishedTail>), ReadError> {
+        self.visit(|_| ControlFlow::Continue(()))
+    }
+
+    /// Shows every line to `visitor` until it breaks; returns where the log, or the part that was read, ends.
+    pub fn visit(
+        &self,
+        mut visitor: impl FnMut(RawEvent) -> ControlFlow<()>,
+    ) -> Result<(Head, Option<UnfinishedTail>), ReadError> {
+        let (_, digest) = self.log.intent()?;
+        let read = self.log.read(Position::start(digest), &mut |line| {
+            visitor(RawEvent {
+                seq: line.seq,
+                ts: line.ts,
+                actor: line.actor.clone(),
+                event: line.event.clone().into_owned(),
+                data: String::from_utf8_lossy(&line.data).into_owned(),
+                more: line.more,
+                prev: line.prev,
+                hash: line.hash,
+            })
+        })?;
+        Ok((Head { seq: read.position.seq, hash: read.position.hash }, read.tail))
+    }
+}
