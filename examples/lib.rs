@@ -1,0 +1,11 @@
+//! One small, complete program per crate; run one with `cargo run -p harn-examples --example NAME`.
+//!
+//! | Program | Shows |
+//! | --- | --- |
+//! | `bank_account` | `harn-ledger`: a domain of its own on durable, verifiable streams |
+//! | `work_item` | `harn-workflow`: an objective, a finding, a decision |
+//! | `bounded_command` | `harn-env`: a command that cannot run away |
+//! | `scripted_attempt` | `harn-engine`: a script that sends a process at a work item |
+//! | `harn_inside` | `harn-cli`: the whole command line as a library |
+//!
+//! `first-correction/run.sh` plays the whole loop on the command line.
