@@ -1,0 +1,110 @@
+//! The files of a workflow: read when an item is created, compared and taken from the ledger when it runs.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use harn_ledger::{BlobError, BlobRef, Digest};
+use harn_workflow::work::Intent;
+use harn_workflow::{ScriptText, WorkLedger};
+
+use crate::script::{Bundle, LoadError, MAX_FILE_BYTES};
+
+/// Why the script of an item cannot run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScriptError {
+    /// It cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A file is not there any more.
+    #[error("the script `{}` is missing", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file cannot be read.
+    #[error("cannot read the script `{}`", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the machine said.
+        source: io::Error,
+    },
+    /// A file was changed after the item was created.
+    #[error("the script `{}` changed since the item was created: it has the digest {found}, expected {expected}", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The digest that was frozen.
+        expected: Digest,
+        /// The digest that it has now.
+        found: Digest,
+    },
+    /// The frozen bytes are not in the ledger.
+    #[error("the frozen script cannot be read from the ledger")]
+    Frozen(#[from] BlobError),
+}
+
+impl ScriptError {
+    /// A stable name for the failure.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Load(error) => error.code(),
+            Self::Missing { .. } => "script_missing",
+            Self::Unreadable { .. } => "script_unreadable",
+            Self::Changed { .. } => "script_changed",
+            Self::Frozen(error) => error.code(),
+        }
+    }
+
+    /// What to do next, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Load(error) => error.hint(),
+            Self::Changed { .. } | Self::Missing { .. } => {
+                Some("restore it, or create a new work item for another script".to_owned())
+            }
+            Self::Unreadable { .. } | Self::Frozen(_) => None,
+        }
+    }
+}
+
+/// Reads a script and everything that it imports, and compiles it; no line is evaluated. The script comes first.
+pub fn read_script(path: &Path) -> Result<Vec<ScriptText>, ScriptError> {
+    let bundle = Bundle::read(path)?;
+    let text = |module: &crate::script::Module| ScriptText {
+        path: module.path().to_owned(),
+        bytes: module.bytes().to_vec(),
+    };
+    Ok(bundle.modules().iter().map(text).collect())
+}
+
+/// The script as it was frozen, if the files on disk are still the same.
+pub(super) fn frozen(works: &WorkLedger, intent: &Intent) -> Result<Bundle, ScriptError> {
+    let workflow = &intent.workflow;
+    let modules = workflow.modules.iter().map(|file| (&file.path, file.content));
+    let mut files = Vec::new();
+    for (path, content) in std::iter::once((&workflow.path, workflow.content)).chain(modules) {
+        check_unchanged(Path::new(path), content)?;
+        files.push((path.clone(), works.blobs().get(&content)?));
+    }
+    Ok(Bundle::frozen(&workflow.path, files)?)
+}
+
+fn check_unchanged(path: &Path, frozen: BlobRef) -> Result<(), ScriptError> {
+    let unreadable = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => ScriptError::Missing { path: path.to_owned() },
+        _ => ScriptError::Unreadable { path: path.to_owned(), source },
+    };
+    let length = fs::metadata(path).map_err(unreadable)?.len();
+    // A file too large to be a script is not read to learn that it changed.
+    let found = if length > MAX_FILE_BYTES { Digest::of(b"") } else { Digest::of(&fs::read(path).map_err(unreadable)?) };
+    if found == frozen.blob && length == frozen.bytes {
+        Ok(())
+    } else {
+        Err(ScriptError::Changed { path: path.to_owned(), expected: frozen.blob, found })
+    }
+}

@@ -1,0 +1,20 @@
+//! Runs a script against real processes and records everything that happens in the run's stream.
+//!
+//! One thread records: agents and checks run on threads of their own and hand what they found to a single queue, from
+//! which the recording thread takes one completion at a time, records it and delivers it to the script.
+
+mod adapters;
+mod driver;
+mod ending;
+mod execute;
+mod job;
+mod output;
+mod recorder;
+mod repository;
+mod stop;
+
+pub use adapters::Adapters;
+pub use execute::{Request, execute};
+pub use recorder::RunError;
+pub use repository::snapshot;
+pub use stop::{StopReason, Stopper};

@@ -1,0 +1,123 @@
+//! Records what happens in a run, one event at a time, and remembers when the last one happened.
+
+use harn_ledger::{AppendError, BlobError, Blobs, ExecuteError, ReadError, Recorded, Stream, Timestamp};
+use harn_workflow::run::{Captured, Command, Event, Refusal, Run, State};
+
+/// Why a run could not be recorded any further. Children are stopped, and the transcript ends where it could.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The transcript could not be written.
+    #[error(transparent)]
+    Append(AppendError),
+    /// The transcript could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Evidence could not be stored.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    /// An event would have contradicted the transcript.
+    #[error("the transcript refuses an event")]
+    Refused(#[source] Refusal),
+}
+
+impl RunError {
+    /// A stable name for the failure.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Append(error) => error.code(),
+            Self::Read(error) => error.code(),
+            Self::Blob(error) => error.code(),
+            Self::Refused(refusal) => refusal.code(),
+        }
+    }
+
+    /// What to do next, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Append(error) => error.hint(),
+            Self::Read(error) => error.hint(),
+            Self::Blob(_) => None,
+            Self::Refused(refusal) => refusal.hint(),
+        }
+    }
+
+    /// Whether the transcript holds as much as it may.
+    pub(super) const fn is_full(&self) -> bool {
+        matches!(self, Self::Append(AppendError::LimitReached { .. }))
+    }
+}
+
+impl From<ExecuteError<Refusal>> for RunError {
+    fn from(error: ExecuteError<Refusal>) -> Self {
+        match error {
+            ExecuteError::Refused(refusal) => Self::Refused(refusal),
+            ExecuteError::Facts(error) => Self::Read(error),
+            ExecuteError::Append(error) => Self::Append(error),
+        }
+    }
+}
+
+/// Who is told of every event as it is recorded.
+pub(super) type Observer<'a> = &'a mut dyn FnMut(&Recorded<Event>);
+
+/// The pen of a run.
+pub(super) struct Recorder<'a> {
+    stream: &'a Stream<Run>,
+    blobs: Blobs,
+    actor: &'a str,
+    observer: Observer<'a>,
+    last: Timestamp,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(
+        stream: &'a Stream<Run>,
+        blobs: Blobs,
+        actor: &'a str,
+        observer: Observer<'a>,
+    ) -> Self {
+        let last = stream.intent().parts().started_at;
+        Self { stream, blobs, actor, observer, last }
+    }
+
+    /// Records one event.
+    pub(super) fn event(&mut self, event: Event) -> Result<(), RunError> {
+        self.command(Command::Record(vec![event]))
+    }
+
+    /// Records what a command adds.
+    pub(super) fn command(&mut self, command: Command) -> Result<(), RunError> {
+        let committed = self.stream.execute(self.actor, command)?;
+        for recorded in &committed.events {
+            self.last = recorded.ts;
+            (self.observer)(recorded);
+        }
+        Ok(())
+    }
+
+    /// Puts bytes into the form that an event holds, storing them if they must be a blob.
+    pub(super) fn capture(&self, bytes: &[u8]) -> Result<Captured, RunError> {
+        let captured = Captured::of(bytes);
+        if captured.blob().is_some() {
+            self.blobs.put(bytes)?;
+        }
+        Ok(captured)
+    }
+
+    /// Where the run stands.
+    pub(super) fn state(&self) -> Result<State, RunError> {
+        Ok(self.stream.state()?)
+    }
+
+    /// When the last event was recorded: script time.
+    pub(super) fn last_ms(&self) -> i64 {
+        self.last.as_milliseconds()
+    }
+
+    pub(super) const fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+}
