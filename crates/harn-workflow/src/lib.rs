@@ -1,1 +1,11 @@
-//! harn-workflow.
+#![doc = include_str!("../README.md")]
+
+pub mod context;
+pub mod run;
+pub mod work;
+mod work_ledger;
+
+pub use work_ledger::{
+    BeginError, Begun, Changed, CreateWorkError, Draft, EndError, Listing, ProofError, ScriptText, Unproven,
+    UnprovenKind, Unreadable, WorkError, WorkItem, WorkLedger,
+};

@@ -1,1 +1,30 @@
-//! Integration tests.
+//! The crate from outside.
+
+mod context_attempt;
+mod context_canonical;
+mod context_work;
+mod proof;
+mod proof_bound;
+mod proof_property;
+mod run_class;
+mod run_golden;
+mod run_ledger;
+mod run_limits;
+mod run_manifest;
+mod run_rollup;
+mod run_samples;
+mod run_state;
+mod work_attempts;
+mod work_dependencies;
+mod work_findings;
+mod work_governance;
+mod work_harness;
+mod work_intent;
+mod work_limits;
+mod work_machine;
+mod work_oracle;
+mod work_parking;
+mod work_projection;
+mod work_reconcile;
+mod work_refusals;
+mod work_transitions;

@@ -1,0 +1,52 @@
+//! What a proof cannot vouch for.
+
+use crate::run::ending::Status;
+use crate::run::text::Line;
+
+use super::Proof;
+use super::parts::{AgentStatus, Unknown, UnknownCode};
+
+/// What follows from the other parts of `proof`, in the order of the codes.
+pub(super) fn unknowns(proof: &Proof) -> Vec<Unknown> {
+    let succeeded = proof.run.status == Status::Succeeded;
+    let agents = |status| proof.agents.iter().filter(|agent| agent.status == status).count();
+    let failed = agents(AgentStatus::Failed);
+    let unfinished = (
+        agents(AgentStatus::Unfinished),
+        proof.checks.iter().filter(|check| check.outcome.is_none()).count(),
+    );
+    let drift = proof.repository.as_ref().and_then(|repository| repository.drift.as_ref());
+
+    let mut unknowns = Vec::new();
+    if proof.acceptance.criteria.is_empty() {
+        unknowns.push(unknown(
+            UnknownCode::NoAcceptanceCriteria,
+            "no criterion says what the run had to achieve",
+        ));
+    }
+    if succeeded && failed > 0 {
+        let text = format!("the run succeeded although {failed} of {} agents failed", proof.agents.len());
+        unknowns.push(unknown(UnknownCode::AgentsFailed, &text));
+    }
+    if succeeded && unfinished != (0, 0) {
+        let (agents, checks) = unfinished;
+        let text = format!("the run succeeded while {agents} agents and {checks} checks had not ended");
+        unknowns.push(unknown(UnknownCode::WorkUnfinished, &text));
+    }
+    if drift.is_some_and(|drift| drift.incomplete) {
+        unknowns.push(unknown(
+            UnknownCode::RepositoryDriftIncomplete,
+            "some paths were dirty before and after the run, or are not all listed",
+        ));
+    }
+    unknowns
+}
+
+/// What is said of a proof that does not hold everything.
+pub(super) fn truncated() -> Unknown {
+    unknown(UnknownCode::ProofTruncated, "the proof does not hold everything; the transcript does")
+}
+
+fn unknown(code: UnknownCode, message: &str) -> Unknown {
+    Unknown { code, message: Line::clip(message).expect("the messages above are not blank") }
+}

@@ -1,0 +1,216 @@
+//! Work items in a ledger: what the pure state machine needs from the outside is gathered here, and nothing is decided.
+//!
+//! ```
+//! use harn_ledger::disk::MemDisk;
+//! use harn_ledger::{FixedClock, Ledger, CountingIds, Timestamp};
+//! use harn_workflow::work::{Caller, ItemState, Role};
+//! use harn_workflow::{Draft, ScriptText, WorkLedger};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let clock = FixedClock(Timestamp::UNIX_EPOCH);
+//! let ledger = Ledger::builder("/state").disk(MemDisk::new()).clock(clock).open()?;
+//! let works = WorkLedger::new(ledger, clock, CountingIds::from_seed(1));
+//! let operator = Caller { actor: "ann".parse()?, role: Role::Person };
+//!
+//! let script = ScriptText { path: "/project/release.mjs".to_owned(), bytes: b"export default () => 1".to_vec() };
+//! let item = works.create(&operator, Draft::new("Release", "Publish a verified release", script))?;
+//! assert_eq!(item.projection.state, ItemState::Ready);
+//! # Ok(())
+//! # }
+//! ```
+
+mod attempt;
+mod create;
+mod list;
+mod observe;
+mod proof;
+mod verify;
+
+use std::sync::Arc;
+
+use harn_ledger::{
+    Blobs, Clock, Committed, ExecuteError, IdSource, Ledger, Recorded, Stream, StreamError, StreamId,
+    Timestamp,
+};
+
+use crate::work::{Accept, Caller, Command, Event, Intent, Projection, Refusal, Reopen, Work};
+
+pub use attempt::{BeginError, Begun, EndError};
+pub use create::{CreateWorkError, Draft, ScriptText};
+pub use list::{Listing, Unreadable};
+pub use proof::ProofError;
+pub use verify::{Unproven, UnprovenKind};
+
+/// The work items of a ledger. Clones share everything.
+#[derive(Debug, Clone)]
+pub struct WorkLedger {
+    ledger: Ledger,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+}
+
+/// A work item as it stands.
+#[derive(Debug, Clone)]
+pub struct WorkItem {
+    /// Its stream.
+    pub stream: Stream<Work>,
+    /// Where it stands.
+    pub projection: Projection,
+}
+
+/// What a command did.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    /// What was recorded; nothing if there was nothing to do.
+    pub events: Vec<Recorded<Event>>,
+    /// The item afterwards.
+    pub item: WorkItem,
+}
+
+/// Why a command recorded nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkError {
+    /// The item could not be read.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// The command is not allowed, or could not be recorded.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError<Refusal>),
+    /// The proof of a run that has ended could not be stored.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+}
+
+impl WorkError {
+    /// A stable name for the failure.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Stream(error) => error.code(),
+            Self::Execute(ExecuteError::Refused(refusal)) => refusal.code(),
+            Self::Execute(ExecuteError::Facts(error)) => error.code(),
+            Self::Execute(ExecuteError::Append(error)) => error.code(),
+            Self::Proof(error) => error.code(),
+        }
+    }
+
+    /// What to do next, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Stream(error) => error.hint(),
+            Self::Execute(ExecuteError::Refused(refusal)) => refusal.hint(),
+            Self::Execute(ExecuteError::Facts(error)) => error.hint(),
+            Self::Execute(ExecuteError::Append(error)) => error.hint(),
+            Self::Proof(_) => None,
+        }
+    }
+}
+
+impl WorkItem {
+    /// What the item is for.
+    #[must_use]
+    pub fn intent(&self) -> &Intent {
+        self.stream.intent()
+    }
+}
+
+impl WorkLedger {
+    /// The work items of `ledger`. Clock and ids come in, so that tests are exact; the clock should be the ledger's.
+    #[must_use]
+    pub fn new(ledger: Ledger, clock: impl Clock + 'static, ids: impl IdSource + 'static) -> Self {
+        Self { ledger, clock: Arc::new(clock), ids: Arc::new(ids) }
+    }
+
+    /// The ledger.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The ledger's blobs.
+    #[must_use]
+    pub fn blobs(&self) -> Blobs {
+        self.ledger.blobs()
+    }
+
+    /// The item `id` as it stands.
+    pub fn get(&self, id: &StreamId) -> Result<WorkItem, StreamError> {
+        let stream = self.ledger.stream::<Work>(id.as_str())?;
+        self.item(stream)
+    }
+
+    /// Accepts the attempt in review.
+    pub fn accept(&self, caller: &Caller, id: &StreamId, accept: Accept) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Accept(accept))
+    }
+
+    /// Opens a new window.
+    pub fn reopen(&self, caller: &Caller, id: &StreamId, reopen: Reopen) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Reopen(reopen))
+    }
+
+    /// Gives the objective up.
+    pub fn cancel(&self, caller: &Caller, id: &StreamId, reason: Option<String>) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Cancel { reason })
+    }
+
+    /// Leaves a remark.
+    pub fn note(&self, caller: &Caller, id: &StreamId, text: String) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Note { text })
+    }
+
+    /// Allows more attempts.
+    pub fn grant(
+        &self,
+        caller: &Caller,
+        id: &StreamId,
+        attempts: u32,
+        reason: String,
+    ) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Grant { attempts, reason })
+    }
+
+    /// Records what an unfinished attempt's own stream proves, and where the item stands if that changed. Never acts.
+    pub fn reconcile(&self, caller: &Caller, id: &StreamId) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Reconcile)
+    }
+
+    fn change(&self, caller: &Caller, id: &StreamId, command: Command) -> Result<Changed, WorkError> {
+        let stream = self.ledger.stream::<Work>(id.as_str())?;
+        let committed = self.execute(&stream, caller, command)?;
+        Ok(Changed { events: committed.events, item: self.item(stream)? })
+    }
+
+    /// Decides a command on settled facts and records what it adds.
+    fn execute(
+        &self,
+        stream: &Stream<Work>,
+        caller: &Caller,
+        command: Command,
+    ) -> Result<Committed<Event>, WorkError> {
+        self.store_proof_of_open_attempt(stream)?;
+        let actor = caller.actor.as_str();
+        Ok(stream.execute_with(actor, command, |state| Ok(self.facts(stream, state, caller)?))?)
+    }
+
+    fn item(&self, stream: Stream<Work>) -> Result<WorkItem, StreamError> {
+        let state = stream.state()?;
+        let projection = Projection::of(&state, &self.observe(&stream, &state, observe::Depth::Shown)?);
+        Ok(WorkItem { stream, projection })
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A new id: the prefix, the time, and six random digits.
+    fn new_id(&self, prefix: &str, now: Timestamp) -> StreamId {
+        let [a, b, c] = self.ids.next_bytes();
+        let time: String = now.to_string().replace([':', '.'], "-");
+        // To the millisecond is enough for people: the last three digits go, and the `Z` stays.
+        let time = format!("{}Z", &time[..time.len() - 4]);
+        StreamId::new(&format!("{prefix}-{time}-{a:02x}{b:02x}{c:02x}")).expect("it has only letters, digits and dashes")
+    }
+}

@@ -1,0 +1,163 @@
+//! The two ends of an attempt: its start, which freezes what the script is told, and its end, which binds the proof.
+
+use harn_ledger::{CreateError, ExecuteError, Stream, StreamId, Timestamp};
+
+use super::proof::{self, ProofError};
+use super::{WorkError, WorkLedger};
+use crate::context::{self, AttemptContext, ContextError, ContextFinding, Prior, WorkContext};
+use crate::run::{Event as RunEvent, Manifest, Proof, Run, prior_from};
+use crate::work::{Caller, Command, End, Intent, Refusal, State, Trigger, Work};
+
+/// An attempt that was recorded and not yet begun to run.
+#[derive(Debug, Clone)]
+pub struct Begun {
+    /// The run that is the attempt.
+    pub run_id: StreamId,
+    /// When it was recorded.
+    pub started_at: Timestamp,
+    /// What the script is told about the work.
+    pub work_context: WorkContext,
+    /// What the script is told about the attempt.
+    pub attempt_context: AttemptContext,
+}
+
+/// Why an attempt was not begun.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BeginError {
+    /// It is not allowed, or could not be recorded.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+    /// What the script would be told is not canonical.
+    #[error(transparent)]
+    Context(#[from] ContextError),
+}
+
+/// Why the end of an attempt was not recorded. The run's own stream still proves it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndError {
+    /// There is no proof.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+    /// It could not be recorded.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+}
+
+impl BeginError {
+    /// A stable name for the failure.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Work(error) => error.code(),
+            Self::Context(error) => error.code(),
+        }
+    }
+
+    /// What to do next, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Work(error) => error.hint(),
+            Self::Context(error) => error.hint(),
+        }
+    }
+}
+
+impl EndError {
+    /// A stable name for the failure.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Proof(error) => error.code(),
+            Self::Work(error) => error.code(),
+        }
+    }
+}
+
+impl WorkLedger {
+    /// Records the start of an attempt. The caller holds the item's lease, and no line of the script runs before this
+    /// returns.
+    pub fn begin(&self, caller: &Caller, id: &StreamId, trigger: Trigger) -> Result<Begun, BeginError> {
+        let stream = self.ledger.stream::<Work>(id.as_str()).map_err(WorkError::from)?;
+        let run_id = self.new_id("run", self.now());
+        let work_context = work_context(stream.intent())?;
+        // Whether the script can be told about the attempt is known before the attempt is recorded.
+        let state = stream.state().map_err(|error| WorkError::from(ExecuteError::from(error)))?;
+        let next = u32::try_from(state.attempts().len()).unwrap_or(u32::MAX).saturating_add(1);
+        let attempt_context = self.attempt_context(&state, next, trigger)?;
+
+        let command = Command::Begin { run_id: run_id.clone(), trigger };
+        let committed = self.execute(&stream, caller, command)?;
+        let started_at = committed.events.last().map_or_else(|| self.now(), |recorded| recorded.ts);
+        Ok(Begun { run_id, started_at, work_context, attempt_context })
+    }
+
+    /// Creates the stream of an attempt's run with its first event.
+    pub fn create_run(&self, caller: &Caller, manifest: &Manifest) -> Result<Stream<Run>, CreateError> {
+        let run_id = manifest.parts().run_id.as_str();
+        self.ledger.create::<Run>(run_id, caller.actor.as_str(), manifest, &[RunEvent::RunStarted {}])
+    }
+
+    /// Records the end of an attempt whose run has ended: the proof is computed, stored, and then cited.
+    pub fn end(&self, caller: &Caller, id: &StreamId, run: &Stream<Run>) -> Result<Proof, EndError> {
+        let run_id = run.id().clone();
+        let computed = proof::of(run).map_err(|error| ProofError::from(harn_ledger::StreamError::from(error)))?;
+        let proof = computed.ok_or_else(|| ProofError::NotEnded { run_id: run_id.clone() })?;
+        self.blobs().put(&proof.to_bytes()).map_err(ProofError::from)?;
+        let stream = self.ledger.stream::<Work>(id.as_str()).map_err(WorkError::from)?;
+        let command = Command::End { run_id: run_id.clone(), end: proof::end(&proof) };
+        match self.execute(&stream, caller, command) {
+            Ok(_) => Ok(proof),
+            // Somebody who reconciled meanwhile recorded the same end.
+            Err(WorkError::Execute(ExecuteError::Refused(Refusal::AlreadyEnded { .. }))) if cites(&stream, &proof) => {
+                Ok(proof)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What the script is told about the attempt that would follow now.
+    fn attempt_context(
+        &self,
+        state: &State,
+        number: u32,
+        trigger: Trigger,
+    ) -> Result<AttemptContext, BeginError> {
+        let (trigger, prior) = match trigger {
+            Trigger::Initial => (context::Trigger::Initial, None),
+            Trigger::Retry => (context::Trigger::Retry, self.prior(state)),
+        };
+        let finding = |finding: &crate::work::OpenFinding| ContextFinding {
+            id: finding.id.to_string(),
+            actor: finding.actor.clone(),
+            statement: finding.statement.clone(),
+        };
+        let findings = state.findings().open.iter().map(finding).collect();
+        // A retry of an item without an attempt is refused when it is decided, in better words than these.
+        let trigger = if prior.is_none() { context::Trigger::Initial } else { trigger };
+        Ok(AttemptContext::new(number, trigger, prior, findings)?)
+    }
+
+    /// What a retry is told about the attempt before it: what its proof says, or that it is lost.
+    fn prior(&self, state: &State) -> Option<Prior> {
+        let latest = state.attempts().last()?;
+        let proof = match latest.end.as_ref() {
+            Some(end) => end.proof().and_then(|cited| self.stored_proof(&latest.run_id, &cited).ok()),
+            None => self.compute_proof(&latest.run_id).ok(),
+        };
+        let prior = prior_from(&latest.run_id, proof.as_ref());
+        Some(prior.unwrap_or_else(|_| Prior::lost(latest.run_id.clone())))
+    }
+}
+
+fn work_context(intent: &Intent) -> Result<WorkContext, ContextError> {
+    WorkContext::new(intent.id.clone(), &intent.title, &intent.objective, &intent.acceptance)
+}
+
+/// Whether the item's last attempt ended with that proof.
+fn cites(stream: &Stream<Work>, proof: &Proof) -> bool {
+    let cited = |state: State| state.attempts().last().and_then(|latest| latest.end.as_ref()).and_then(End::proof);
+    stream.state().ok().and_then(cited) == Some(proof.blob_ref())
+}
