@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use crate::decider::Head;
-use crate::disk::{DiskFile, FileKind, Lock, Open, write_all_at};
-use crate::entry::{LEDGER_ACTOR, LedgerEvent, Recorded};
+use crate::disk::{DiskFile, FileKind, Lock};
+use crate::entry::{LedgerEvent, Recorded};
 use crate::id::{Actor, StreamName};
-use crate::line::{self, Content};
-use crate::lock::{self, LOG_DEADLINE};
-use crate::log::{EVENTS_FILE, INTENT_FILE, Log, ReadError, SUSPECT_FILE};
-use crate::payload::{self, EventNotCanonical, Payload};
+use crate::layout::Lines;
+use crate::line::Line;
+use crate::lock::{self, Held, LOG_DEADLINE};
+use crate::log::{BUSY_HINT, EVENTS_FILE, INTENT_FILE, Log, ReadError, SUSPECT_FILE, SUSPECT_HINT};
+use crate::payload::{EventNotCanonical, Payload};
 use crate::place::{self, UnsafePlace};
-use crate::scan::Position;
+use crate::scan::{Position, UnfinishedTail};
 use crate::text::TextError;
 use crate::time::Timestamp;
 
@@ -116,14 +116,10 @@ impl AppendError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Conflict { .. } | Self::Busy { .. } => {
-                Some("look at what changed, then try again".to_owned())
-            }
+            Self::Conflict { .. } => Some("look at what changed, then try again".to_owned()),
+            Self::Busy { .. } => Some(BUSY_HINT.to_owned()),
             Self::StorageFull { .. } => Some("make room, then try again: nothing was recorded".to_owned()),
-            Self::DurabilityUnknown { .. } => Some(
-                "check the disk; the stream refuses writes while the file `suspect` stands beside its log"
-                    .to_owned(),
-            ),
+            Self::DurabilityUnknown { .. } => Some(SUSPECT_HINT.to_owned()),
             Self::UnsafePlace(place) => place.mend(),
             Self::Read(error) => error.hint(),
             _ => None,
@@ -140,16 +136,7 @@ pub(crate) struct Batch {
     pub(crate) closes: bool,
 }
 
-/// What an append came to.
-#[derive(Debug)]
-pub(crate) enum Appended {
-    /// Somebody else appended first: read from the position on, and decide again.
-    Moved,
-    /// It is written, and not yet on stable storage.
-    Written(Written),
-}
-
-/// Lines that were written.
+/// Lines that were written, and are not yet on stable storage.
 #[derive(Debug)]
 pub(crate) struct Written {
     /// What the ledger itself had to record before the batch.
@@ -162,204 +149,100 @@ pub(crate) struct Written {
     pub(crate) position: Position,
 }
 
+/// The right to write to a log: its exclusive lock, given back when this is dropped.
+pub(crate) struct Appending<'a> {
+    log: &'a Log,
+    file: &'a dyn DiskFile,
+    _held: Held<'a>,
+}
+
 impl Log {
-    /// Checks once per handle that the stream's files are private.
+    /// Checks that the stream's files and all directories above them, up to the ledger's root, are private.
     pub(crate) fn check_place(&self) -> Result<(), UnsafePlace> {
+        for directory in self.directory.ancestors().skip(1).take(2) {
+            place::check(&*self.disk, directory, FileKind::Directory)?;
+        }
+        self.check_own_place()
+    }
+
+    /// Checks that the stream's directory and files are private.
+    pub(crate) fn check_own_place(&self) -> Result<(), UnsafePlace> {
         place::check(&*self.disk, &self.directory, FileKind::Directory)?;
         place::check(&*self.disk, &self.path(INTENT_FILE), FileKind::File)?;
         place::check(&*self.disk, &self.path(EVENTS_FILE), FileKind::File)
     }
 
-    /// Writes `batch` at `at`, under the lock, if the log still ends there.
-    ///
-    /// `torn` names the moved tails that the log already tells of, or is `None` if there is no need to look.
-    pub(crate) fn append(
-        &self,
-        at: Position,
-        torn: Option<&BTreeSet<String>>,
-        batch: &Batch,
-        now: Timestamp,
-    ) -> Result<Appended, AppendError> {
+    /// Takes the lock of the log, unless its end may not be what stable storage holds.
+    pub(crate) fn start_append(&self) -> Result<Appending<'_>, AppendError> {
         let file = self.writer()?;
-        let held =
-            lock::take(file, Lock::Exclusive, LOG_DEADLINE).map_err(|source| self.write_failed(source))?;
-        let Some(_held) = held else {
-            return Err(AppendError::Busy { stream: self.name.clone() });
-        };
-        self.check_not_suspect()?;
-        let mut moved = false;
-        let end = self.scan(file, at, &mut |_| {
-            moved = true;
-            ControlFlow::Break(())
-        })?;
-        if moved {
-            return Ok(Appended::Moved);
-        }
-        let end = self.conclude(end)?;
-        let mut ledger_events = Vec::new();
-        if end.tail.is_some() || torn.is_some() {
-            let known = torn.cloned().unwrap_or_default();
-            ledger_events = self.move_tails_aside(file, end.tail, known, torn.is_some(), now)?;
-        }
-        let lines = self.lay_out(at, &ledger_events, batch, now)?;
-        self.write(file, at.offset, &lines.bytes)?;
-        Ok(Appended::Written(lines.written))
-    }
-
-    /// Refuses a stream whose end may not be what stable storage holds.
-    fn check_not_suspect(&self) -> Result<(), AppendError> {
-        let suspect =
-            self.refused.load(Ordering::Acquire) || self.disk.stat(&self.path(SUSPECT_FILE)).is_ok();
-        if suspect {
+        let held = lock::take(file, Lock::Exclusive, LOG_DEADLINE)
+            .map_err(|source| self.write_failed(source))?
+            .ok_or_else(|| AppendError::Busy { stream: self.name.clone() })?;
+        if self.is_suspect().map_err(self.io(SUSPECT_FILE))? {
             return Err(AppendError::DurabilityUnknown { stream: self.name.clone(), source: None });
         }
-        Ok(())
-    }
-
-    /// Encodes the ledger's own lines and the batch, and checks the limits.
-    fn lay_out(
-        &self,
-        at: Position,
-        ledger_events: &[LedgerEvent],
-        batch: &Batch,
-        now: Timestamp,
-    ) -> Result<Lines, AppendError> {
-        let mut layout = Layout::new(self, at, now);
-        let ledger_actor = Actor::new(LEDGER_ACTOR).expect("the ledger's own actor is a legal one");
-        let mut ledger = Vec::new();
-        for event in ledger_events {
-            let payload = payload::encode(event)?;
-            let head = layout.line(&ledger_actor, &payload, false)?;
-            let actor = ledger_actor.clone();
-            ledger.push(Recorded {
-                seq: head.seq,
-                ts: layout.ts,
-                actor,
-                hash: head.hash,
-                event: event.clone(),
-            });
-        }
-        let mut heads = Vec::with_capacity(batch.payloads.len());
-        for (index, payload) in batch.payloads.iter().enumerate() {
-            heads.push(layout.line(&batch.actor, payload, index + 1 < batch.payloads.len())?);
-        }
-        layout.check_total(batch.closes)?;
-        let Layout { position, ts, bytes, .. } = layout;
-        Ok(Lines { bytes, written: Written { ledger, heads, ts, position } })
-    }
-
-    /// One write. If it fails or falls short, what it wrote is cut off again while the lock is still held.
-    fn write(&self, file: &dyn DiskFile, offset: u64, bytes: &[u8]) -> Result<(), AppendError> {
-        let source = match file.write_at(offset, bytes) {
-            Ok(written) if written == bytes.len() => return Ok(()),
-            Ok(_) => None,
-            Err(source) => Some(source),
-        };
-        // If even this fails, the bytes stay as an unfinished tail: readers pass over it, the next append moves it.
-        let _ = file.truncate(offset);
-        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
-        match source {
-            Some(source) if !full.contains(&source.kind()) => Err(self.write_failed(source)),
-            source => Err(AppendError::StorageFull { path: self.path(EVENTS_FILE), source }),
-        }
+        Ok(Appending { log: self, file, _held: held })
     }
 
     pub(crate) fn write_failed(&self, source: io::Error) -> AppendError {
-        AppendError::Io { path: self.path(EVENTS_FILE), source }
-    }
-
-    /// Brings the log up to `end` to stable storage. Called with no lock held, so that others can go on writing.
-    ///
-    /// After a failed sync the kernel may take the pages for clean, and another process would chain onto bytes that
-    /// were never written. So a mark is left that every writer looks for.
-    pub(crate) fn make_durable(&self, end: u64) -> Result<(), AppendError> {
-        let synced = self.synced.load(Ordering::Acquire);
-        if synced >= end {
-            return Ok(());
-        }
-        let Err(source) = self.writer()?.sync() else {
-            self.synced.fetch_max(end, Ordering::AcqRel);
-            return Ok(());
-        };
-        self.refused.store(true, Ordering::Release);
-        // Should the mark fail too, this process at least refuses the stream for the rest of its life.
-        let _ = self.leave_suspect_mark(synced);
-        Err(AppendError::DurabilityUnknown { stream: self.name.clone(), source: Some(source) })
-    }
-
-    fn leave_suspect_mark(&self, synced: u64) -> io::Result<()> {
-        let held = match self.writer() {
-            Ok(file) => lock::take(file, Lock::Exclusive, LOG_DEADLINE)?,
-            Err(_) => None,
-        };
-        let mark = self.disk.open(&self.path(SUSPECT_FILE), Open::Create)?;
-        if mark.stat()?.length == 0 {
-            write_all_at(&*mark, 0, format!("{synced}\n").as_bytes())?;
-        }
-        mark.sync()?;
-        self.disk.sync_dir(&self.directory)?;
-        drop(held);
-        Ok(())
+        AppendError::at(self.path(EVENTS_FILE), source)
     }
 }
 
-/// Encoded lines and where they end.
-struct Lines {
-    bytes: Vec<u8>,
-    written: Written,
-}
-
-/// Lines while they are put one behind the other.
-struct Layout<'a> {
-    log: &'a Log,
-    position: Position,
-    ts: Timestamp,
-    bytes: Vec<u8>,
-}
-
-impl<'a> Layout<'a> {
-    fn new(log: &'a Log, at: Position, now: Timestamp) -> Self {
-        Self { log, position: at, ts: now.max(at.ts), bytes: Vec::new() }
-    }
-
-    fn line(&mut self, actor: &Actor, payload: &Payload, more: bool) -> Result<Head, AppendError> {
-        let content =
-            Content { ts: self.ts, actor: actor.as_str(), event: &payload.name, data: &payload.data, more };
-        let start = self.bytes.len();
-        let seq = self.position.seq + 1;
-        let hash = line::encode(&mut self.bytes, &self.log.stream, seq, &self.position.hash, &content);
-        let length = (self.bytes.len() - start) as u64;
-        let limit = self.log.limits.line_bytes;
-        if length > limit {
-            return Err(self.full("line", limit));
-        }
-        let offset = self.position.offset + length;
-        self.position = Position { offset, seq, hash, ts: self.ts };
-        Ok(Head { seq, hash })
-    }
-
-    fn check_total(&self, closes: bool) -> Result<(), AppendError> {
-        let limits = if closes { self.log.limits } else { self.log.limits.without_reserve() };
-        if self.position.seq > limits.events {
-            Err(self.full("number of events", limits.events))
-        } else if self.position.offset > limits.log_bytes {
-            Err(self.full("log", limits.log_bytes))
+impl AppendError {
+    /// A failure of the machine at `path`; a full disk is told from the others.
+    pub(crate) fn at(path: PathBuf, source: io::Error) -> Self {
+        if is_full(&source) {
+            Self::StorageFull { path, source: Some(source) }
         } else {
-            Ok(())
+            Self::Io { path, source }
         }
-    }
-
-    fn full(&self, what: &'static str, limit: u64) -> AppendError {
-        AppendError::LimitReached { stream: self.log.name.clone(), what, limit }
     }
 }
 
-/// Encodes the first events of a new stream.
-pub(crate) fn first_lines(
-    log: &Log,
-    start: Position,
-    batch: &Batch,
-    now: Timestamp,
-) -> Result<Vec<u8>, AppendError> {
-    log.lay_out(start, &[], batch, now).map(|lines| lines.bytes)
+/// Whether the machine says that there is no room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
+    full.contains(&error.kind())
+}
+
+impl Appending<'_> {
+    /// Verifies what others appended behind `done`, shows it to `visit`, and returns the unfinished tail behind it.
+    pub(crate) fn catch_up(
+        &self,
+        done: &mut Position,
+        visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
+    ) -> Result<Option<UnfinishedTail>, ReadError> {
+        let end = self.log.scan(self.file, done, visit)?;
+        self.log.conclude(*done, end)
+    }
+
+    /// Moves `tail` aside and writes `batch` at `at`, the end of the log, together with what the ledger has to tell.
+    ///
+    /// `known` are the files of moved tails that the log tells of.
+    pub(crate) fn write(
+        &self,
+        at: Position,
+        tail: Option<UnfinishedTail>,
+        known: &BTreeSet<String>,
+        batch: &Batch,
+        now: Timestamp,
+    ) -> Result<Written, AppendError> {
+        let events = self.log.move_tails_aside(self.file, tail, known, now)?;
+        let Lines { bytes, written } = self.log.lay_out(at, events, batch, now)?;
+        self.write_bytes(at.offset, &bytes)?;
+        Ok(written)
+    }
+
+    /// One write. If it fails or falls short, what it wrote is cut off again while the lock is still held.
+    fn write_bytes(&self, offset: u64, bytes: &[u8]) -> Result<(), AppendError> {
+        let error = match self.file.write_at(offset, bytes) {
+            Ok(written) if written == bytes.len() => return Ok(()),
+            Ok(_) => AppendError::StorageFull { path: self.log.path(EVENTS_FILE), source: None },
+            Err(source) => self.log.write_failed(source),
+        };
+        // If even this fails, the bytes stay as an unfinished tail: readers pass over it, the next append moves it.
+        let _ = self.file.truncate(offset);
+        Err(error)
+    }
 }

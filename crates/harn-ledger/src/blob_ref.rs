@@ -1,6 +1,7 @@
 //! The citation of a blob, as it stands in intents and events.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::digest::Digest;
 
@@ -22,5 +23,28 @@ impl BlobRef {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self { blob: Digest::of(bytes), bytes: bytes.len() as u64 }
+    }
+}
+
+/// All citations in JSON; `None` if something has a member `blob` and is no citation.
+///
+/// Most events have none, which a search for the member's name shows.
+pub(crate) fn citations(json: &[u8]) -> Option<Vec<BlobRef>> {
+    let mut found = Vec::new();
+    if memchr::memmem::find(json, b"\"blob\"").is_some() {
+        collect(&serde_json::from_slice(json).ok()?, &mut found)?;
+    }
+    Some(found)
+}
+
+fn collect(value: &Value, found: &mut Vec<BlobRef>) -> Option<()> {
+    match value {
+        Value::Object(members) if members.contains_key("blob") => {
+            found.push(BlobRef::deserialize(value).ok()?);
+            Some(())
+        }
+        Value::Object(members) => members.values().try_for_each(|value| collect(value, found)),
+        Value::Array(items) => items.iter().try_for_each(|value| collect(value, found)),
+        _ => Some(()),
     }
 }

@@ -4,11 +4,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::append::is_full;
 use crate::blob_ref::BlobRef;
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Disk, FileKind, Open, read_bounded, write_all_at};
 use crate::place::{self, UnsafePlace};
 use crate::staging::{self, Staged, ensure_directory};
+use crate::tail::hash_file;
 
 pub(crate) const BLOBS: &str = "blobs";
 
@@ -63,8 +65,18 @@ impl BlobError {
             Self::TooLarge { .. } => "blob_too_large",
             Self::ReadOnly => "read_only",
             Self::UnsafePlace(_) => "unsafe_place",
-            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => "storage_full",
+            Self::Io { source, .. } if is_full(source) => "storage_full",
             Self::Io { .. } => "blob_failed",
+        }
+    }
+
+    /// What to do next, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnsafePlace(place) => place.mend(),
+            Self::Io { source, .. } if is_full(source) => Some("make room, then try again".to_owned()),
+            _ => None,
         }
     }
 }
@@ -82,8 +94,12 @@ impl Blobs {
         Self { disk, root: root.to_owned(), read_only }
     }
 
-    /// Stores `bytes`. Storing the same bytes again gives the same citation and writes nothing.
+    /// Stores `bytes`. Storing the same bytes again gives the same citation and writes nothing, unless what is stored was
+    /// damaged since.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef, BlobError> {
+        if bytes.len() as u64 > BLOB_MAX {
+            return Err(BlobError::TooLarge { limit: BLOB_MAX });
+        }
         let citation = BlobRef::of(bytes);
         if !self.read_only && self.holds(&citation) {
             return self.settle(&citation).map(|()| citation);
@@ -123,9 +139,10 @@ impl Blobs {
         self.root.join(BLOBS).join(&digits[..2]).join(digits)
     }
 
-    /// Whether a file of the right name and length is there. Only reading it proves more.
+    /// Whether the bytes are there. A file that holds others is not taken for them, so storing them again mends it.
     fn holds(&self, citation: &BlobRef) -> bool {
-        self.disk.stat(&self.path(&citation.blob)).is_ok_and(|stat| stat.length == citation.bytes)
+        let found = self.disk.open(&self.path(&citation.blob), Open::Read).and_then(|file| hash_file(&*file));
+        found.is_ok_and(|found| found == (citation.bytes, citation.blob))
     }
 
     /// Makes sure that the name of a blob survives a power loss; its bytes were synced before it got the name.
@@ -136,7 +153,7 @@ impl Blobs {
     }
 }
 
-/// A blob being written.
+/// A blob being written. A write beyond [`BLOB_MAX`] fails with a [`BlobError::TooLarge`] inside the `io::Error`.
 #[derive(Debug)]
 #[must_use = "the blob exists only once `finish` was called"]
 pub struct BlobWriter {
@@ -184,6 +201,8 @@ impl BlobWriter {
     fn place(&self, citation: &BlobRef) -> io::Result<()> {
         let disk = &*self.blobs.disk;
         let path = self.blobs.path(&citation.blob);
+        // A write that failed half-way may have left bytes behind the last that counts.
+        self.staged.file.truncate(self.length)?;
         self.staged.file.sync()?;
         ensure_directory(disk, &self.blobs.root.join(BLOBS))?;
         ensure_directory(disk, path.parent().expect("a blob lies in a directory"))?;
@@ -191,9 +210,6 @@ impl BlobWriter {
     }
 
     fn failed(&self, source: io::Error) -> BlobError {
-        if source.kind() == io::ErrorKind::FileTooLarge {
-            return BlobError::TooLarge { limit: BLOB_MAX };
-        }
         BlobError::Io { path: self.staged.path.clone(), source }
     }
 }

@@ -1,15 +1,18 @@
 //! Creating a stream: built out of sight, complete and synced, then renamed into place in one step.
 
 use std::io;
+use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::append::{AppendError, Batch, first_lines};
+use crate::append::{AppendError, Batch};
+use crate::blob_ref::citations;
 use crate::digest::Digest;
 use crate::disk::{Disk, FileKind, Open, write_all_at};
 use crate::id::{InvalidId, InvalidKind, StreamName};
-use crate::log::{INTENT_FILE, Log};
+use crate::layout::Lines;
+use crate::log::{EVENTS_FILE, INTENT_FILE, Log};
 use crate::payload::holds_null_or_space;
 use crate::place;
 use crate::scan::Position;
@@ -38,7 +41,7 @@ pub enum CreateError {
         /// The stream.
         stream: StreamName,
     },
-    /// The intent's type does not have the form that the format requires.
+    /// The intent does not have the form that the format requires.
     #[error("the intent of `{stream}` {problem}")]
     IntentNotCanonical {
         /// The stream.
@@ -107,6 +110,9 @@ pub(crate) fn encode_intent<I: Serialize + DeserializeOwned>(
         Ok(pretty)
     };
     let bytes = write(intent)?;
+    if citations(&bytes).is_none() {
+        return Err(refuse("has a member `blob` that is not a citation".to_owned()));
+    }
     let reread: I =
         serde_json::from_slice(&bytes).map_err(|error| refuse(format!("cannot be read back: {error}")))?;
     if write(&reread)? != bytes {
@@ -123,29 +129,35 @@ pub(crate) fn encode_intent<I: Serialize + DeserializeOwned>(
     Ok(bytes)
 }
 
-/// Creates the stream of `log` with its intent and its first events.
-pub(crate) fn create(log: &Log, intent: &[u8], batch: &Batch, now: Timestamp) -> Result<(), CreateError> {
+/// The first lines of a stream that can be created, as far as that can be told without writing.
+pub(crate) fn check(log: &Log, intent: &[u8], batch: &Batch, now: Timestamp) -> Result<Vec<u8>, CreateError> {
     if batch.payloads.is_empty() {
         return Err(CreateError::NoEvents { stream: log.name.clone() });
     }
-    let lines = first_lines(log, Position::start(Digest::of(intent)), batch, now)?;
-    let kind = log.directory.parent().expect("a stream's directory lies in its kind's");
-    let root = kind.parent().expect("a kind's directory lies in the root");
+    let Lines { bytes: lines, .. } =
+        log.lay_out(Position::start(Digest::of(intent)), Vec::new(), batch, now)?;
+    let (root, kind) = parents(log);
     let disk = &*log.disk;
-    let failed = |source: io::Error| {
-        let path = log.directory.clone();
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                AppendError::StorageFull { path, source: Some(source) }
-            }
-            _ => AppendError::Io { path, source },
-        }
-    };
     place::check(disk, root, FileKind::Directory).map_err(AppendError::from)?;
     place::check(disk, kind, FileKind::Directory).map_err(AppendError::from)?;
-    if disk.stat(&log.directory).is_ok() {
+    if is_taken(disk, &log.directory) {
         return Err(CreateError::AlreadyExists { stream: log.name.clone() });
     }
+    Ok(lines)
+}
+
+/// The ledger's root and the directory of the stream's kind.
+fn parents(log: &Log) -> (&Path, &Path) {
+    let kind = log.directory.parent().expect("a stream's directory lies in its kind's");
+    (kind.parent().expect("a kind's directory lies in the root"), kind)
+}
+
+/// Creates the stream of `log` with its intent and its first events.
+pub(crate) fn create(log: &Log, intent: &[u8], batch: &Batch, now: Timestamp) -> Result<(), CreateError> {
+    let lines = check(log, intent, batch, now)?;
+    let (root, kind) = parents(log);
+    let disk = &*log.disk;
+    let failed = |source| AppendError::at(log.directory.clone(), source);
     ensure_directory(disk, kind).map_err(failed)?;
     let staged = staging::directory(disk, root).map_err(failed)?;
     if let Err(error) =
@@ -159,13 +171,24 @@ pub(crate) fn create(log: &Log, intent: &[u8], batch: &Batch, now: Timestamp) ->
             _ => failed(error).into(),
         });
     }
-    // From here on others see the stream. If its name may not survive, it must not look as if it did.
+    // From here on others see the stream, and may write it.
+    drop(staged);
+    // If its name may not survive, it must not look as if it did.
     disk.sync_dir(kind).map_err(|source| {
-        // Best effort: the error below is what counts.
-        let _ = disk.open(&log.path(crate::log::SUSPECT_FILE), Open::Create);
+        log.suspect(lines.len() as u64);
         AppendError::DurabilityUnknown { stream: log.name.clone(), source: Some(source) }
     })?;
     Ok(())
+}
+
+/// Whether something stands in the way. An empty directory does not: it is no stream, and the rename replaces it.
+fn is_taken(disk: &dyn Disk, directory: &Path) -> bool {
+    match disk.stat(directory) {
+        Ok(stat) if stat.kind == FileKind::Directory => {
+            disk.read_dir(directory).map_or(true, |names| !names.is_empty())
+        }
+        found => found.is_ok(),
+    }
 }
 
 fn fill(disk: &dyn Disk, staged: &Staged, intent: &[u8], lines: &[u8]) -> io::Result<()> {
@@ -179,7 +202,7 @@ fn fill(disk: &dyn Disk, staged: &Staged, intent: &[u8], lines: &[u8]) -> io::Re
 
 /// Takes back what was built. What cannot be removed now is swept by whoever builds next.
 fn discard(disk: &dyn Disk, staged: &Staged) {
-    for file in [INTENT_FILE, crate::log::EVENTS_FILE] {
+    for file in [INTENT_FILE, EVENTS_FILE] {
         drop(disk.unlink(&staged.path.join(file)));
     }
     drop(disk.remove_dir(&staged.path));

@@ -18,7 +18,8 @@ pub use os::OsDisk;
 /// Errors are plain `io::Error`s. The ledger depends on these kinds: `NotFound`, `AlreadyExists`, `StorageFull`,
 /// `QuotaExceeded`, `DirectoryNotEmpty` (a rename onto a directory that has entries) and `NotADirectory`.
 pub trait Disk: Send + Sync + Debug {
-    /// Opens a file without following a symbolic link in the last component.
+    /// Opens a regular file, never waiting, and without following a symbolic link in the last component. What is not a
+    /// regular file is an error, and is left alone.
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>>;
     /// Facts about what stands at `path`, not following a symbolic link in the last component.
     fn stat(&self, path: &Path) -> io::Result<Stat>;

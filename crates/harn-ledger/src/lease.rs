@@ -1,5 +1,6 @@
 //! Leases: who runs a stream, decided by the kernel and by nothing else.
 
+use std::any::Any;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ const NOTE_MAX: usize = 500;
 pub struct Lease {
     file: Arc<dyn DiskFile>,
     mine: Arc<AtomicBool>,
+    /// Keeps the stream's handle, so that a later one in this process knows whose lease it is.
+    _handle: Arc<dyn Any + Send + Sync>,
 }
 
 /// Whether somebody holds the lease of a stream.
@@ -45,6 +48,9 @@ pub enum LeaseError {
         /// What the holder says about itself; display only.
         holder: String,
     },
+    /// The ledger was opened for reading only.
+    #[error("the ledger is open for reading only")]
+    ReadOnly,
     /// Others could read or change the stream's files.
     #[error(transparent)]
     UnsafePlace(#[from] UnsafePlace),
@@ -64,14 +70,32 @@ impl LeaseError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Held { .. } => "lease_held",
+            Self::ReadOnly => "read_only",
             Self::UnsafePlace(_) => "unsafe_place",
             Self::Io { .. } => "lease_failed",
+        }
+    }
+
+    /// What to do next, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnsafePlace(place) => place.mend(),
+            Self::Held { .. } | Self::ReadOnly | Self::Io { .. } => None,
         }
     }
 }
 
 /// Takes the lease. `note` is shown to whoever asks who holds it.
-pub(crate) fn take(log: &Log, mine: &Arc<AtomicBool>, note: &str) -> Result<Lease, LeaseError> {
+pub(crate) fn take(
+    log: &Log,
+    mine: &Arc<AtomicBool>,
+    handle: Arc<dyn Any + Send + Sync>,
+    note: &str,
+) -> Result<Lease, LeaseError> {
+    if log.refusals.read_only() {
+        return Err(LeaseError::ReadOnly);
+    }
     log.check_place()?;
     let path = log.path(LEASE_FILE);
     let failed = |source| LeaseError::Io { path: path.clone(), source };
@@ -83,10 +107,10 @@ pub(crate) fn take(log: &Log, mine: &Arc<AtomicBool>, note: &str) -> Result<Leas
     };
     // From here on the lease itself gives the lock back.
     std::mem::forget(held);
-    let note: String = note.chars().filter(|c| !c.is_control()).take(NOTE_MAX).collect();
+    let note = harmless(note);
     let written = file.truncate(0).and_then(|()| write_all_at(&*file, 0, format!("{note}\n").as_bytes()));
     mine.store(true, Ordering::Release);
-    let lease = Lease { file, mine: Arc::clone(mine) };
+    let lease = Lease { file, mine: Arc::clone(mine), _handle: handle };
     written.map(|()| lease).map_err(failed)
 }
 
@@ -116,7 +140,12 @@ pub(crate) fn status(log: &Log, mine: &AtomicBool) -> Result<LeaseStatus, LeaseE
 /// The text for display, whatever state it is in.
 fn read_note(file: &dyn DiskFile) -> String {
     match read_bounded(file, 4 * NOTE_MAX as u64 + 1) {
-        Ok(Some(bytes)) => String::from_utf8_lossy(&bytes).trim().to_owned(),
+        Ok(Some(bytes)) => harmless(String::from_utf8_lossy(&bytes).trim()),
         _ => String::new(),
     }
+}
+
+/// The text without what could act on a terminal, and no longer than a note may be.
+fn harmless(note: &str) -> String {
+    note.chars().filter(|c| !c.is_control()).take(NOTE_MAX).collect()
 }

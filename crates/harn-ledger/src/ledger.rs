@@ -6,16 +6,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use crate::append::Batch;
 use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::create::{self, CreateError};
 use crate::decider::Decider;
 use crate::disk::{Disk, FileKind, OsDisk};
+use crate::durability::Refusals;
 use crate::id::{InvalidId, InvalidKind, StreamId, StreamName, check_kind};
 use crate::limits::Limits;
 use crate::log::{Log, ReadError};
 use crate::raw::RawStream;
-use crate::staging::ensure_directory;
+use crate::staging::sync_parent;
 use crate::stream::{Inner, Stream, encode};
 use crate::system::SystemClock;
 
@@ -31,7 +33,7 @@ struct Shared {
     disk: Arc<dyn Disk>,
     root: PathBuf,
     clock: Arc<dyn Clock>,
-    read_only: bool,
+    refusals: Arc<Refusals>,
     /// Handles of this process, so that all users of one stream share what was read and who holds the lease.
     handles: Mutex<HashMap<StreamName, Weak<dyn Any + Send + Sync>>>,
 }
@@ -137,14 +139,24 @@ impl LedgerBuilder {
         let Self { disk, root, clock, read_only } = self;
         let failed = |source| OpenError::Io { path: root.clone(), source };
         if !read_only {
-            ensure_directory(&*disk, &root).map_err(failed)?;
+            match disk.create_dir(&root) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                made => made.and_then(|()| sync_parent(&*disk, &root)),
+            }
+            .map_err(failed)?;
         }
         // A symbolic link is followed here and refused at the first write, so that reading goes on.
         match disk.stat(&root).map_err(failed)?.kind {
             FileKind::Directory | FileKind::Other => {}
             FileKind::File => return Err(OpenError::NotADirectory { path: root }),
         }
-        let shared = Shared { disk, root, clock, read_only, handles: Mutex::default() };
+        let shared = Shared {
+            disk,
+            root,
+            clock,
+            refusals: Arc::new(Refusals::new(read_only)),
+            handles: Mutex::default(),
+        };
         Ok(Ledger { shared: Arc::new(shared) })
     }
 }
@@ -180,16 +192,41 @@ impl Ledger {
         intent: &D::Intent,
         events: &[D::Event],
     ) -> Result<Stream<D>, CreateError> {
+        let new = self.prepare::<D>(id, actor, intent, events)?;
+        create::create(&new.log, &new.intent, &new.batch, self.shared.clock.now())?;
+        let name = new.log.name.clone();
+        self.handle(name).map_err(|error| CreateError::Append(error.into()))
+    }
+
+    /// Refuses what [`create`](Self::create) would refuse, and writes nothing: for a domain that has to store blobs
+    /// first, and must not store them for a stream that will not exist.
+    pub fn check_new<D: Decider>(
+        &self,
+        id: &str,
+        actor: &str,
+        intent: &D::Intent,
+        events: &[D::Event],
+    ) -> Result<(), CreateError> {
+        let new = self.prepare::<D>(id, actor, intent, events)?;
+        create::check(&new.log, &new.intent, &new.batch, self.shared.clock.now()).map(drop)
+    }
+
+    /// Encodes a stream that is to be created.
+    fn prepare<D: Decider>(
+        &self,
+        id: &str,
+        actor: &str,
+        intent: &D::Intent,
+        events: &[D::Event],
+    ) -> Result<NewStream, CreateError> {
         let shared = &*self.shared;
-        if shared.read_only {
+        if shared.refusals.read_only() {
             return Err(CreateError::Append(crate::append::AppendError::ReadOnly));
         }
-        let name = StreamName::new(D::KIND, StreamId::new(id)?)?;
-        let log = shared.log(name.clone(), D::LIMITS);
+        let log = shared.log(StreamName::new(D::KIND, StreamId::new(id)?)?, D::LIMITS);
         let batch = encode::<D>(actor, events)?;
-        let bytes = create::encode_intent(intent, &log)?;
-        create::create(&log, &bytes, &batch, shared.clock.now())?;
-        self.handle(name).map_err(|error| CreateError::Append(error.into()))
+        let intent = create::encode_intent(intent, &log)?;
+        Ok(NewStream { log, intent, batch })
     }
 
     /// The stream `id` of the domain. Reads and verifies its whole history, once per process.
@@ -208,7 +245,7 @@ impl Ledger {
         // Reading a long history must not keep others from their streams, so the map is not locked meanwhile. Two
         // threads may both read; the one that is later takes the other's handle.
         let log = shared.log(name.clone(), D::LIMITS);
-        let opened = Arc::new(Inner::<D>::open(log, Arc::clone(&shared.clock), shared.read_only)?);
+        let opened = Arc::new(Inner::<D>::open(log, Arc::clone(&shared.clock))?);
         let mut handles = shared.handles();
         let known = handles.get(&name).and_then(Weak::upgrade);
         if let Some(inner) = known.and_then(|handle| handle.downcast::<Inner<D>>().ok()) {
@@ -226,7 +263,7 @@ impl Ledger {
         Ok(RawStream::new(self.shared.log(name, Limits::WIDEST)))
     }
 
-    /// The ids of all streams of a kind, sorted. What has no legal name, or is not a directory, is left out.
+    /// The ids of all streams of a kind, sorted. What has no legal name, or is a file, is left out.
     pub fn ids(&self, kind: &str) -> Result<Vec<StreamId>, StreamError> {
         check_kind(kind)?;
         let directory = self.shared.root.join(kind);
@@ -237,8 +274,14 @@ impl Ledger {
                 return Err(ReadError::Io { path: directory, source }.into());
             }
         };
-        let mut ids: Vec<StreamId> =
-            names.iter().filter_map(|name| StreamId::new(name.to_str()?).ok()).collect();
+        let is_file = |id: &StreamId| {
+            self.shared.disk.stat(&directory.join(id.as_str())).is_ok_and(|stat| stat.kind == FileKind::File)
+        };
+        let mut ids: Vec<StreamId> = names
+            .iter()
+            .filter_map(|name| StreamId::new(name.to_str()?).ok())
+            .filter(|id| !is_file(id))
+            .collect();
         ids.sort();
         Ok(ids)
     }
@@ -247,7 +290,7 @@ impl Ledger {
     #[must_use]
     pub fn blobs(&self) -> Blobs {
         let shared = &*self.shared;
-        Blobs::new(Arc::clone(&shared.disk), &shared.root, shared.read_only)
+        Blobs::new(Arc::clone(&shared.disk), &shared.root, shared.refusals.read_only())
     }
 
     pub(crate) fn disk(&self) -> &dyn Disk {
@@ -259,9 +302,16 @@ impl Ledger {
     }
 }
 
+/// A stream that is to be created, encoded.
+struct NewStream {
+    log: Log,
+    intent: Vec<u8>,
+    batch: Batch,
+}
+
 impl Shared {
     fn log(&self, name: StreamName, limits: Limits) -> Log {
-        Log::new(Arc::clone(&self.disk), &self.root, name, limits)
+        Log::new(Arc::clone(&self.disk), &self.root, name, limits, Arc::clone(&self.refusals))
     }
 
     /// A panic cannot leave the map half changed.

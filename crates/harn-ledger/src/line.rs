@@ -196,7 +196,8 @@ impl<'a> Cursor<'a> {
         };
         let object = data.first() == Some(&b'{')
             && !holds_null_or_space(data)
-            && serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok();
+            && std::str::from_utf8(data)
+                .is_ok_and(|data| serde_json::from_str::<serde::de::IgnoredAny>(data).is_ok());
         if object { Ok((data, more, prev)) } else { Err(LineFault::Shape("data")) }
     }
 }

@@ -3,11 +3,11 @@
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::digest::Digest;
 use crate::disk::{Disk, DiskFile, Lock, Open, read_bounded};
+use crate::durability::Refusals;
 use crate::id::StreamName;
 use crate::limits::Limits;
 use crate::line::Line;
@@ -20,6 +20,13 @@ pub(crate) const LEASE_FILE: &str = "lease";
 pub(crate) const SUSPECT_FILE: &str = "suspect";
 /// Start of the names of files that hold moved tails.
 pub(crate) const TORN_PREFIX: &str = "events.torn-";
+
+/// What to do about a stream whose end may not be on stable storage.
+pub(crate) const SUSPECT_HINT: &str =
+    "check the disk; the stream refuses writes while the file `suspect` stands beside its log";
+
+/// What to do about a lock that somebody holds for too long.
+pub(crate) const BUSY_HINT: &str = "try again when the other command has ended";
 
 /// Why a stream cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +59,14 @@ pub enum ReadError {
         /// What is not known.
         what: String,
     },
+    /// What was read may not be on stable storage, so nothing may rest on it: a sync failed, now or earlier.
+    #[error("the end of `{stream}` may not survive a power loss: the machine failed to sync it")]
+    DurabilityUnknown {
+        /// The stream.
+        stream: StreamName,
+        /// What the machine said, if it happened just now.
+        source: Option<io::Error>,
+    },
     /// A writer held the lock for too long.
     #[error("`{stream}` is being written by somebody else")]
     Busy {
@@ -76,6 +91,7 @@ impl ReadError {
             Self::NotFound { .. } => "not_found",
             Self::Damaged { .. } => "damaged",
             Self::Newer { .. } => "newer",
+            Self::DurabilityUnknown { .. } => "durability_unknown",
             Self::Busy { .. } => "busy",
             Self::Io { .. } => "read_failed",
         }
@@ -90,7 +106,8 @@ impl ReadError {
                 Some("the bytes are untouched; `harn verify` lists every damaged place".to_owned())
             }
             Self::Newer { .. } => Some("use the build that wrote it, or a later one".to_owned()),
-            Self::Busy { .. } => Some("try again when the other command has ended".to_owned()),
+            Self::DurabilityUnknown { .. } => Some(SUSPECT_HINT.to_owned()),
+            Self::Busy { .. } => Some(BUSY_HINT.to_owned()),
         }
     }
 }
@@ -106,21 +123,19 @@ pub(crate) struct Log {
     pub(crate) limits: Limits,
     reader: OnceLock<Arc<dyn DiskFile>>,
     writer: OnceLock<Arc<dyn DiskFile>>,
-    /// Bytes of the log that this process knows to be on stable storage.
-    pub(crate) synced: AtomicU64,
-    /// Set when a sync failed: this process does not write the stream again.
-    pub(crate) refused: AtomicBool,
-}
-
-/// How a read of new lines ended.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Read {
-    pub(crate) position: Position,
-    pub(crate) tail: Option<UnfinishedTail>,
+    /// Bytes of the log that this handle knows to be on stable storage. Held for the length of a sync.
+    pub(crate) synced: Mutex<u64>,
+    pub(crate) refusals: Arc<Refusals>,
 }
 
 impl Log {
-    pub(crate) fn new(disk: Arc<dyn Disk>, root: &Path, name: StreamName, limits: Limits) -> Self {
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        root: &Path,
+        name: StreamName,
+        limits: Limits,
+        refusals: Arc<Refusals>,
+    ) -> Self {
         Self {
             directory: root.join(name.kind()).join(name.id().as_str()),
             stream: name.to_string(),
@@ -129,8 +144,8 @@ impl Log {
             limits,
             reader: OnceLock::new(),
             writer: OnceLock::new(),
-            synced: AtomicU64::new(0),
-            refused: AtomicBool::new(false),
+            synced: Mutex::new(0),
+            refusals,
         }
     }
 
@@ -144,7 +159,7 @@ impl Log {
     }
 
     /// The log, for reading.
-    fn reader(&self) -> Result<&dyn DiskFile, ReadError> {
+    pub(crate) fn reader(&self) -> Result<&dyn DiskFile, ReadError> {
         self.opened(&self.reader, Open::Read)
     }
 
@@ -190,59 +205,69 @@ impl Log {
         Ok((bytes, digest))
     }
 
-    /// Shows every line of every whole batch from `from` on to `visit`.
+    /// Shows every line of every whole batch from `done` on to `visit`, and moves `done` behind what was shown, also
+    /// when it fails later.
     ///
     /// Reads without a lock first. What looks like a tail or like damage may be a write that is still going on, so
-    /// then it takes the shared lock and looks again.
+    /// then it takes the shared lock and looks again. `visit` never runs under the lock.
     pub(crate) fn read(
         &self,
-        from: Position,
+        done: &mut Position,
         visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
-    ) -> Result<Read, ReadError> {
+    ) -> Result<Option<UnfinishedTail>, ReadError> {
         let file = self.reader()?;
-        let end = self.scan(file, from, visit)?;
-        if end.tail.is_none() && matches!(end.fault, None | Some(ScanFault::Stopped)) {
-            return self.conclude(end);
+        loop {
+            let end = self.scan(file, done, visit)?;
+            if end.tail.is_none() && matches!(end.fault, None | Some(ScanFault::Stopped)) {
+                return self.conclude(*done, end);
+            }
+            let end = self.look_again(*done)?;
+            if !matches!(end.fault, Some(ScanFault::Stopped)) {
+                return self.conclude(*done, end);
+            }
         }
-        let lock = lock::take(file, Lock::Shared, LOG_DEADLINE).map_err(self.io(EVENTS_FILE))?;
+    }
+
+    /// Scans under the shared lock, and stops at the first new line.
+    ///
+    /// On a file of its own: a lock belongs to the open file, so on a shared one the first thread to give it back would
+    /// take it from the others.
+    fn look_again(&self, mut from: Position) -> Result<ScanEnd, ReadError> {
+        let file = self.disk.open(&self.path(EVENTS_FILE), Open::Read).map_err(self.io(EVENTS_FILE))?;
+        let lock = lock::take(&*file, Lock::Shared, LOG_DEADLINE).map_err(self.io(EVENTS_FILE))?;
         let Some(_lock) = lock else {
             return Err(ReadError::Busy { stream: self.name.clone() });
         };
-        let end = self.scan(file, end.position, visit)?;
-        self.conclude(end)
+        self.scan(&*file, &mut from, &mut |_| ControlFlow::Break(()))
     }
 
     /// Scans with whatever lock the caller holds.
     pub(crate) fn scan(
         &self,
         file: &dyn DiskFile,
-        from: Position,
+        done: &mut Position,
         visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
     ) -> Result<ScanEnd, ReadError> {
         let length = file.stat().map_err(self.io(EVENTS_FILE))?.length;
-        if length < from.offset {
-            let kind = DamageKind::CutOff { expected: from.offset };
-            return Err(self.damaged(from.seq, length, kind));
+        if length < done.offset {
+            let kind = DamageKind::CutOff { expected: done.offset };
+            return Err(self.damaged(done.seq, length, kind));
         }
-        scan(file, from, &self.stream, &self.limits, visit).map_err(self.io(EVENTS_FILE))
+        scan(file, done, &self.stream, &self.limits, visit).map_err(self.io(EVENTS_FILE))
     }
 
-    pub(crate) fn conclude(&self, end: ScanEnd) -> Result<Read, ReadError> {
-        let stopped = match end.fault {
-            None => false,
-            Some(ScanFault::Stopped) => true,
-            Some(ScanFault::Damage(damage)) => {
-                return Err(ReadError::Damaged { stream: self.name.clone(), damage });
-            }
+    /// What the end of a scan up to `done` means.
+    pub(crate) fn conclude(&self, done: Position, end: ScanEnd) -> Result<Option<UnfinishedTail>, ReadError> {
+        match end.fault {
+            Some(ScanFault::Stopped) => Ok(None),
+            Some(ScanFault::Damage(damage)) => Err(ReadError::Damaged { stream: self.name.clone(), damage }),
             Some(ScanFault::NewerFormat { seq, version }) => {
                 let what = format!("schema_version {version} of the line format");
-                return Err(ReadError::Newer { stream: self.name.clone(), seq, what });
+                Err(ReadError::Newer { stream: self.name.clone(), seq, what })
             }
-        };
-        if end.position.seq == 0 && !stopped {
-            return Err(self.damaged_empty());
+            None if done.seq == 0 => Err(self.damaged_empty()),
+            None => Ok(end.tail),
         }
-        Ok(Read { position: end.position, tail: end.tail })
     }
 
     pub(crate) fn damaged(&self, line: u64, offset: u64, kind: DamageKind) -> ReadError {
@@ -252,14 +277,5 @@ impl Log {
 
     fn damaged_empty(&self) -> ReadError {
         self.damaged(1, 0, DamageKind::Empty)
-    }
-
-    /// Makes sure that the first `end` bytes are on stable storage before anything rests on them.
-    pub(crate) fn settle(&self, end: u64) -> Result<(), ReadError> {
-        if self.synced.load(Ordering::Acquire) < end {
-            self.reader()?.sync().map_err(self.io(EVENTS_FILE))?;
-            self.synced.fetch_max(end, Ordering::AcqRel);
-        }
-        Ok(())
     }
 }

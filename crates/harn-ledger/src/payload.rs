@@ -8,6 +8,7 @@ use serde::de::{
 };
 use serde::{Deserializer, Serialize, forward_to_deserialize_any};
 
+use crate::blob_ref::citations;
 use crate::id::is_event_name;
 
 /// An event, encoded.
@@ -50,6 +51,12 @@ pub enum EventNotCanonical {
         /// What serialization says.
         reason: String,
     },
+    /// The data has a member `blob` that is not a citation, so that the stream would never verify.
+    #[error("the data of `{name}` has a member `blob` that is not a citation of a blob")]
+    FalseCitation {
+        /// The event's name.
+        name: String,
+    },
     /// It reads back as something that is written differently.
     #[error("`{name}` is written differently after it was read back")]
     NotStable {
@@ -85,6 +92,9 @@ fn split<E: Serialize>(event: &E) -> Result<Payload, EventNotCanonical> {
     }
     if holds_null_or_space(data) {
         return Err(EventNotCanonical::Null { name: name.to_owned() });
+    }
+    if citations(data).is_none() {
+        return Err(EventNotCanonical::FalseCitation { name: name.to_owned() });
     }
     Ok(Payload { name: name.to_owned(), data: data.to_owned() })
 }
@@ -221,6 +231,19 @@ mod tests {
             #[serde(skip_deserializing)]
             kept: u64,
         },
+        #[serde(rename = "it.blob")]
+        Blob {
+            blob: String,
+        },
+        #[serde(rename = "it.drifts")]
+        Drifts {
+            #[serde(deserialize_with = "one_more")]
+            count: u64,
+        },
+    }
+
+    fn one_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        u64::deserialize(deserializer).map(|count| count + 1)
     }
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -246,6 +269,7 @@ mod tests {
             E::Name { .. } => "name",
             E::Null { .. } => "null",
             E::NotReadable { .. } => "not readable",
+            E::FalseCitation { .. } => "false citation",
             E::NotStable { .. } => "not stable",
         };
         let cases = [
@@ -255,6 +279,8 @@ mod tests {
             (Event::Tuple(1, 2), "not a struct variant"),
             (Event::NoName {}, "name"),
             (Event::Lossy { kept: 1 }, "not readable"),
+            (Event::Blob { blob: "x".to_owned() }, "false citation"),
+            (Event::Drifts { count: 1 }, "not stable"),
         ];
         for (event, expected) in cases {
             assert_eq!(kind(&event), expected, "{event:?}");

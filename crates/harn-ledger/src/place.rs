@@ -44,12 +44,12 @@ impl UnsafePlace {
     /// The command that mends it, where there is one.
     #[must_use]
     pub fn mend(&self) -> Option<String> {
+        // As one word for the shell, whatever the path holds.
+        let path = self.path.display().to_string().replace('\'', r"'\''");
         match self.problem {
             PlaceProblem::Kind { .. } => None,
-            PlaceProblem::Owner { expected, .. } => {
-                Some(format!("chown {expected} '{}'", self.path.display()))
-            }
-            PlaceProblem::Mode { .. } => Some(format!("chmod go= '{}'", self.path.display())),
+            PlaceProblem::Owner { expected, .. } => Some(format!("chown {expected} '{path}'")),
+            PlaceProblem::Mode { .. } => Some(format!("chmod go= '{path}'")),
         }
     }
 }
@@ -79,6 +79,13 @@ fn check_stat(stat: &Stat, expected: FileKind, user: u32) -> Result<(), PlacePro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mend_is_one_command() {
+        let problem = PlaceProblem::Mode { mode: 0o644 };
+        let place = UnsafePlace { path: PathBuf::from("/it's; rm -rf $HOME/a"), problem };
+        assert_eq!(place.mend().unwrap(), r"chmod go= '/it'\''s; rm -rf $HOME/a'");
+    }
 
     #[test]
     fn only_private_files_of_the_right_kind_are_safe() {

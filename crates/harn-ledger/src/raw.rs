@@ -51,13 +51,16 @@ impl RawStream {
         self.visit(|_| ControlFlow::Continue(()))
     }
 
-    /// Shows every line to `visitor` until it breaks; returns where the log, or the part that was read, ends.
+    /// Shows every line to `visitor` until it breaks; returns where what was shown ends, and what a crash left behind the
+    /// last whole batch.
     pub fn visit(
         &self,
         mut visitor: impl FnMut(RawEvent) -> ControlFlow<()>,
     ) -> Result<(Head, Option<UnfinishedTail>), ReadError> {
         let (_, digest) = self.log.intent()?;
-        let read = self.log.read(Position::start(digest), &mut |line| {
+        let mut head = Head { seq: 0, hash: digest };
+        let tail = self.log.read(&mut Position::start(digest), &mut |line| {
+            head = Head { seq: line.seq, hash: line.hash };
             visitor(RawEvent {
                 seq: line.seq,
                 ts: line.ts,
@@ -69,6 +72,6 @@ impl RawStream {
                 hash: line.hash,
             })
         })?;
-        Ok((Head { seq: read.position.seq, hash: read.position.hash }, read.tail))
+        Ok((head, tail))
     }
 }

@@ -41,7 +41,7 @@ pub struct UnfinishedTail {
 /// Where a log stops being one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The first line that does not verify, counted from 1.
+    /// The first line that does not verify, counted from 1; 0 if it is the intent.
     pub line: u64,
     /// Where that line begins, in bytes from the start of the log.
     pub offset: u64,
@@ -112,7 +112,6 @@ pub enum DamageKind {
 /// How a scan ended.
 #[derive(Debug)]
 pub(crate) struct ScanEnd {
-    pub(crate) position: Position,
     pub(crate) tail: Option<UnfinishedTail>,
     pub(crate) fault: Option<ScanFault>,
 }
@@ -132,49 +131,56 @@ pub(crate) enum ScanFault {
 
 const CHUNK: usize = 64 << 10;
 
-/// Reads the log from `from` to its end and shows every line of every whole batch to `visit`, in order.
+/// Reads the log from `done` to its end and shows every line of every whole batch to `visit`, in order.
 ///
-/// On a fault the position is the end of the last batch before it.
+/// `done` moves behind every batch that was shown, also when the scan fails later.
 pub(crate) fn scan(
     file: &dyn DiskFile,
-    from: Position,
+    done: &mut Position,
     stream: &str,
     limits: &Limits,
     visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
 ) -> io::Result<ScanEnd> {
-    let mut scan = Scan { done: from, at: from, batch: Vec::new(), stream, limits };
-    let mut buffer: Vec<u8> = Vec::with_capacity(CHUNK);
-    let mut read_to = from.offset;
+    let mut read_to = done.offset;
+    let mut scan = Scan { at: *done, done, batch: Vec::new(), stream, limits };
+    let mut buffer = vec![0; CHUNK];
+    let mut filled = 0;
     loop {
-        let filled = buffer.len();
-        buffer.resize(filled + CHUNK, 0);
+        if filled == buffer.len() {
+            buffer.resize(2 * filled, 0);
+        }
         let read = file.read_at(read_to, &mut buffer[filled..])?;
-        buffer.truncate(filled + read);
+        filled += read;
         read_to += read as u64;
 
         let mut used = 0;
-        while let Some(length) = memchr::memchr(b'\n', &buffer[used..]) {
+        while let Some(length) = memchr::memchr(b'\n', &buffer[used..filled]) {
             if let Err(fault) = scan.line(&buffer[used..used + length], visit) {
                 return scan.stopped(file, fault);
             }
             used += length + 1;
         }
-        buffer.drain(..used);
-        if buffer.len() as u64 >= limits.line_bytes {
-            let kind = DamageKind::TooLarge { what: "line", limit: limits.line_bytes };
+        buffer.copy_within(used..filled, 0);
+        filled -= used;
+        if filled as u64 >= limits.line_bytes {
+            let kind = if buffer[..filled].contains(&0) {
+                DamageKind::Hole
+            } else {
+                DamageKind::TooLarge { what: "line", limit: limits.line_bytes }
+            };
             return scan.stopped(file, Stop::Damage(kind));
         }
         if read == 0 {
             let bytes = read_to - scan.done.offset;
             let tail = (bytes > 0).then_some(UnfinishedTail { offset: scan.done.offset, bytes });
-            return Ok(ScanEnd { position: scan.done, tail, fault: None });
+            return Ok(ScanEnd { tail, fault: None });
         }
     }
 }
 
 struct Scan<'a> {
     /// The end of the last whole batch.
-    done: Position,
+    done: &'a mut Position,
     /// The end of the last line.
     at: Position,
     /// The lines since `done`.
@@ -206,7 +212,7 @@ impl Scan<'_> {
             visit(&earlier).is_continue().then_some(()).ok_or(Stop::Visitor)?;
         }
         visit(&line).is_continue().then_some(()).ok_or(Stop::Visitor)?;
-        self.done = self.at;
+        *self.done = self.at;
         Ok(())
     }
 
@@ -253,7 +259,7 @@ impl Scan<'_> {
                 ScanFault::Damage(Damage { line: self.at.seq + 1, offset, kind, lines_behind })
             }
         };
-        Ok(ScanEnd { position: self.done, tail: None, fault: Some(fault) })
+        Ok(ScanEnd { tail: None, fault: Some(fault) })
     }
 }
 

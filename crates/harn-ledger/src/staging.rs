@@ -10,6 +10,9 @@ use crate::log::{EVENTS_FILE, INTENT_FILE};
 
 const STAGING: &str = ".new";
 
+/// How many names are tried before giving up: more than there can be sweepers at work or left-over names in the way.
+const TRIES: u32 = 1000;
+
 /// Distinguishes what one process builds.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -22,12 +25,26 @@ pub(crate) struct Staged {
     pub(crate) file: Arc<dyn DiskFile>,
 }
 
-/// Makes a directory if it is missing and brings its entry to stable storage.
+/// Makes a directory if it is missing, and brings its entry to stable storage even if it is there: whoever made it may
+/// not have lived to do so.
 pub(crate) fn ensure_directory(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    make_directory(disk, path)?;
+    sync_parent(disk, path)
+}
+
+fn make_directory(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.create_dir(path) {
-        Ok(()) => path.parent().map_or(Ok(()), |parent| disk.sync_dir(parent)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
+        made => made,
+    }
+}
+
+/// Brings the entry of `path` to stable storage.
+pub(crate) fn sync_parent(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => disk.sync_dir(Path::new(".")),
+        Some(parent) => disk.sync_dir(parent),
+        None => Ok(()),
     }
 }
 
@@ -35,30 +52,31 @@ pub(crate) fn ensure_directory(disk: &dyn Disk, path: &Path) -> io::Result<()> {
 pub(crate) fn directory(disk: &dyn Disk, root: &Path) -> io::Result<Staged> {
     start(disk, root, |path| {
         disk.create_dir(path)?;
-        disk.open(&path.join(EVENTS_FILE), Open::CreateNew)
+        let log = path.join(EVENTS_FILE);
+        Ok((disk.open(&log, Open::CreateNew)?, log))
     })
 }
 
 /// Starts a file, empty and locked.
 pub(crate) fn file(disk: &dyn Disk, root: &Path) -> io::Result<Staged> {
-    start(disk, root, |path| disk.open(path, Open::CreateNew))
+    start(disk, root, |path| Ok((disk.open(path, Open::CreateNew)?, path.to_owned())))
 }
 
-/// Finds a free name. A sweeper that came in between two steps makes this one try the next name.
+/// Finds a free name. A sweeper that came in before the lock was taken makes this one try the next name.
 fn start(
     disk: &dyn Disk,
     root: &Path,
-    create: impl Fn(&Path) -> io::Result<Arc<dyn DiskFile>>,
+    create: impl Fn(&Path) -> io::Result<(Arc<dyn DiskFile>, PathBuf)>,
 ) -> io::Result<Staged> {
     let staging = root.join(STAGING);
-    ensure_directory(disk, &staging)?;
+    make_directory(disk, &staging)?;
     sweep(disk, &staging);
-    loop {
+    for _ in 0..TRIES {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = staging.join(format!("{}-{number}", std::process::id()));
         match create(&path) {
-            Ok(file) => {
-                if file.try_lock(Lock::Exclusive)? {
+            Ok((file, at)) => {
+                if locks_what_is_at(disk, &*file, &at)? {
                     return Ok(Staged { path, file });
                 }
             }
@@ -66,28 +84,38 @@ fn start(
             Err(error) => return Err(error),
         }
     }
+    Err(io::Error::new(io::ErrorKind::NotFound, "no place to build in: it is removed again and again"))
+}
+
+/// Takes the lock of the open file; false if it is somebody else's or no longer the file at `path`.
+fn locks_what_is_at(disk: &dyn Disk, file: &dyn DiskFile, path: &Path) -> io::Result<bool> {
+    if !file.try_lock(Lock::Exclusive)? {
+        return Ok(false);
+    }
+    let open = file.stat()?;
+    match disk.stat(path) {
+        Ok(found) => Ok((found.device, found.inode) == (open.device, open.inode)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes what dead builders left. Nothing here was ever acknowledged, so a failure only leaves it for the next time.
 fn sweep(disk: &dyn Disk, staging: &Path) {
     for name in disk.read_dir(staging).unwrap_or_default() {
         let path = staging.join(name);
-        match disk.stat(&path).map(|stat| stat.kind) {
-            Ok(FileKind::File) if is_abandoned(disk, &path) => drop(disk.unlink(&path)),
-            Ok(FileKind::Directory) => {
-                let log = path.join(EVENTS_FILE);
-                let has_log = disk.stat(&log).is_ok();
-                if !has_log || is_abandoned(disk, &log) {
-                    drop(disk.unlink(&path.join(INTENT_FILE)));
-                    drop(disk.unlink(&log));
-                    drop(disk.remove_dir(&path));
-                }
-            }
-            _ => {}
+        let is_directory = disk.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory);
+        let locked = if is_directory { path.join(EVENTS_FILE) } else { path.clone() };
+        // The lock is kept until all is removed. A builder that has made its file but not locked it yet then finds
+        // that the file is no longer where it made it.
+        let file = disk.open(&locked, Open::Read);
+        if file.as_ref().is_ok_and(|file| locks_what_is_at(disk, &**file, &locked).unwrap_or(false)) {
+            drop(disk.unlink(&path.join(INTENT_FILE)));
+            drop(disk.unlink(&locked));
+        }
+        // Only an empty directory can be removed, so this does no harm to one that is being built.
+        if is_directory {
+            drop(disk.remove_dir(&path));
         }
     }
-}
-
-fn is_abandoned(disk: &dyn Disk, path: &Path) -> bool {
-    disk.open(path, Open::Read).and_then(|file| file.try_lock(Lock::Exclusive)).unwrap_or(false)
 }

@@ -1,18 +1,18 @@
 //! Typed handles to streams: read state, decide, append.
 
-use std::collections::BTreeSet;
+use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::append::{AppendError, Appended, Batch};
+use crate::append::{AppendError, Batch};
 use crate::clock::Clock;
 use crate::decider::{Decider, Expect, Head};
-use crate::entry::{Entry, LEDGER_PREFIX, LedgerEvent, Recorded};
+use crate::entry::{Entry, LEDGER_PREFIX, Recorded};
+use crate::fold::{Folded, moved_file, typed};
 use crate::id::{Actor, StreamId};
 use crate::lease::{self, Lease, LeaseError, LeaseStatus};
-use crate::line::Line;
-use crate::log::{Log, Read, ReadError};
+use crate::log::{Log, ReadError};
 use crate::payload::{self, Payload};
 use crate::scan::{Position, UnfinishedTail};
 
@@ -29,23 +29,9 @@ pub struct Stream<D: Decider> {
 pub(crate) struct Inner<D: Decider> {
     log: Log,
     clock: Arc<dyn Clock>,
-    read_only: bool,
     intent: D::Intent,
     lease: Arc<AtomicBool>,
     folded: Mutex<Folded<D::State>>,
-}
-
-/// What the handle knows of the log.
-struct Folded<S> {
-    state: S,
-    position: Position,
-    /// The last event of the domain and the ledger's lines after it: what an expectation may name.
-    heads: Vec<Head>,
-    tail: Option<UnfinishedTail>,
-    /// Files of moved tails that the log tells of.
-    torn: BTreeSet<String>,
-    /// Whether this handle has looked for tails that were moved but not recorded, and at who may read its files.
-    looked: bool,
 }
 
 /// What a command recorded.
@@ -57,9 +43,8 @@ pub struct Committed<E> {
     pub head: Head,
 }
 
-/// Why a command recorded nothing.
+/// Why a command recorded nothing. The list is closed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ExecuteError<R: std::error::Error + 'static> {
     /// The domain refused it.
     #[error(transparent)]
@@ -92,85 +77,21 @@ impl<D: Decider> std::fmt::Debug for Stream<D> {
 
 impl<D: Decider> Inner<D> {
     /// Opens a stream: reads and verifies its intent and its whole history.
-    pub(crate) fn open(log: Log, clock: Arc<dyn Clock>, read_only: bool) -> Result<Self, ReadError> {
+    pub(crate) fn open(log: Log, clock: Arc<dyn Clock>) -> Result<Self, ReadError> {
         let (bytes, digest) = log.intent()?;
-        let start = Position::start(digest);
+        let mut start = Position::start(digest);
         let intent: D::Intent = match serde_json::from_slice(&bytes) {
             Ok(intent) => intent,
             Err(error) => {
                 // Bytes that the log does not follow from are damage; bytes that it follows from are news.
-                log.read(start, &mut |_| ControlFlow::Continue(()))?;
+                log.read(&mut start, &mut |_| ControlFlow::Continue(()))?;
                 return Err(ReadError::Newer { stream: log.name.clone(), seq: 0, what: error.to_string() });
             }
         };
-        let mut folded = Folded {
-            state: D::init(&intent),
-            position: start,
-            heads: Vec::new(),
-            tail: None,
-            torn: BTreeSet::new(),
-            looked: false,
-        };
+        let mut folded = Folded::new(D::init(&intent), start);
         folded.refresh::<D>(&log)?;
-        Ok(Self { log, clock, read_only, intent, lease: Arc::default(), folded: Mutex::new(folded) })
+        Ok(Self { log, clock, intent, lease: Arc::default(), folded: Mutex::new(folded) })
     }
-}
-
-impl<S> Folded<S> {
-    /// Folds what came since the last look.
-    fn refresh<D: Decider<State = S>>(&mut self, log: &Log) -> Result<(), ReadError> {
-        let mut unknown = None;
-        let read = log.read(self.position, &mut |line| match typed::<D::Event>(line) {
-            Ok(entry) => {
-                self.fold::<D>(&entry);
-                ControlFlow::Continue(())
-            }
-            Err(what) => {
-                unknown = Some((line.seq, what));
-                ControlFlow::Break(())
-            }
-        })?;
-        if let Some((seq, what)) = unknown {
-            return Err(ReadError::Newer { stream: log.name.clone(), seq, what });
-        }
-        let Read { position, tail, .. } = read;
-        self.position = position;
-        self.tail = tail;
-        Ok(())
-    }
-
-    fn fold<D: Decider<State = S>>(&mut self, entry: &Entry<D::Event>) {
-        match entry {
-            Entry::Domain(recorded) => {
-                D::evolve(&mut self.state, recorded);
-                self.heads.clear();
-                self.heads.push(Head { seq: recorded.seq, hash: recorded.hash });
-            }
-            Entry::Ledger(recorded) => {
-                let (LedgerEvent::TailMoved { file, .. } | LedgerEvent::Cut { file, .. }) = &recorded.event;
-                self.torn.insert(file.clone());
-                self.heads.push(Head { seq: recorded.seq, hash: recorded.hash });
-            }
-        }
-    }
-
-    const fn head(&self) -> Head {
-        Head { seq: self.position.seq, hash: self.position.hash }
-    }
-}
-
-/// The line as an entry, or what about it is not known.
-fn typed<E: serde::de::DeserializeOwned>(line: &Line<'_>) -> Result<Entry<E>, String> {
-    let what = |error: serde_json::Error| format!("`{}`: {error}", line.event);
-    Ok(if line.event.starts_with(LEDGER_PREFIX) {
-        Entry::Ledger(recorded(line, payload::decode(&line.event, &line.data).map_err(what)?))
-    } else {
-        Entry::Domain(recorded(line, payload::decode(&line.event, &line.data).map_err(what)?))
-    })
-}
-
-fn recorded<E>(line: &Line<'_>, event: E) -> Recorded<E> {
-    Recorded { seq: line.seq, ts: line.ts, actor: line.actor.clone(), hash: line.hash, event }
 }
 
 impl<D: Decider> Stream<D> {
@@ -241,7 +162,7 @@ impl<D: Decider> Stream<D> {
         let log = &self.inner.log;
         let (_, digest) = log.intent()?;
         let mut unknown = None;
-        log.read(Position::start(digest), &mut |line| match typed::<D::Event>(line) {
+        log.read(&mut Position::start(digest), &mut |line| match typed::<D::Event>(line) {
             Ok(entry) => visitor(entry),
             Err(what) => {
                 unknown = Some((line.seq, what));
@@ -303,7 +224,7 @@ impl<D: Decider> Stream<D> {
         events: Vec<D::Event>,
     ) -> Result<Committed<D::Event>, AppendError> {
         let inner = &*self.inner;
-        if inner.read_only {
+        if inner.log.refusals.read_only() {
             return Err(AppendError::ReadOnly);
         }
         let batch = encode::<D>(actor, &events)?;
@@ -315,7 +236,7 @@ impl<D: Decider> Stream<D> {
         Ok(committed)
     }
 
-    /// Writes the batch where the log ends, folding what others wrote first.
+    /// Writes the batch where the log ends, and folds what others wrote before it.
     fn write(
         &self,
         folded: &mut Folded<D::State>,
@@ -324,55 +245,59 @@ impl<D: Decider> Stream<D> {
         events: Vec<D::Event>,
     ) -> Result<(Committed<D::Event>, u64), AppendError> {
         let log = &self.inner.log;
-        if !folded.looked {
+        let conflict = || AppendError::Conflict { stream: log.name.clone() };
+        if !folded.place_checked {
             log.check_place()?;
+            folded.place_checked = true;
         }
-        for _ in 0..TRIES {
-            let met = match expect {
-                Expect::Any => true,
-                Expect::Head(head) => folded.heads.contains(&head),
-            };
-            if !met {
-                folded.refresh::<D>(log)?;
-                if let Expect::Head(head) = expect
-                    && !folded.heads.contains(&head)
-                {
-                    break;
-                }
-            }
-            let torn = (!folded.looked).then_some(&folded.torn);
-            let written = match log.append(folded.position, torn, batch, self.inner.clock.now())? {
-                Appended::Moved => {
-                    folded.refresh::<D>(log)?;
-                    continue;
-                }
-                Appended::Written(written) => written,
-            };
-            folded.looked = true;
-            folded.tail = None;
-            for recorded in written.ledger {
-                folded.fold::<D>(&Entry::Ledger(recorded));
-            }
-            let mut committed = Vec::with_capacity(events.len());
-            for (event, head) in events.into_iter().zip(written.heads) {
-                let actor = batch.actor.clone();
-                let recorded = Recorded { seq: head.seq, ts: written.ts, actor, hash: head.hash, event };
-                let entry = Entry::Domain(recorded);
-                folded.fold::<D>(&entry);
-                if let Entry::Domain(recorded) = entry {
-                    committed.push(recorded);
-                }
-            }
-            folded.position = written.position;
-            return Ok((Committed { events: committed, head: folded.head() }, written.position.offset));
+        // Read without the lock first, so that only what came in the last moment is left to read under it.
+        folded.refresh::<D>(log)?;
+        if !folded.meets(expect) {
+            return Err(conflict());
         }
-        Err(AppendError::Conflict { stream: log.name.clone() })
+        let appending = log.start_append()?;
+        let mut position = folded.position;
+        let mut missed = Vec::new();
+        let mut unknown = None;
+        let tail = appending.catch_up(&mut position, &mut |line| match typed::<D::Event>(line) {
+            Ok(entry) => {
+                missed.push(entry);
+                ControlFlow::Continue(())
+            }
+            Err(what) => {
+                unknown = Some((line.seq, what));
+                ControlFlow::Break(())
+            }
+        })?;
+        if let Some((seq, what)) = unknown {
+            return Err(ReadError::Newer { stream: log.name.clone(), seq, what }.into());
+        }
+        let mut torn = folded.torn.clone();
+        for entry in &missed {
+            match entry {
+                Entry::Domain(_) if expect != Expect::Any => return Err(conflict()),
+                Entry::Domain(_) => {}
+                Entry::Ledger(recorded) => {
+                    torn.insert(moved_file(&recorded.event).to_owned());
+                }
+            }
+        }
+        let written = appending.write(position, tail, &torn, batch, self.inner.clock.now())?;
+        // The domain's code runs without the lock.
+        drop(appending);
+        for entry in &missed {
+            folded.fold::<D>(entry);
+        }
+        let end = written.position.offset;
+        let events = folded.fold_written::<D>(written, &batch.actor, events);
+        Ok((Committed { events, head: folded.head() }, end))
     }
 
     /// Takes the stream's lease; it is held until the value is dropped or the process ends. `note` is one line that
     /// says who holds it, since when and for what, shown to others and never interpreted.
     pub fn lease(&self, note: &str) -> Result<Lease, LeaseError> {
-        lease::take(&self.inner.log, &self.inner.lease, note)
+        let handle: Arc<dyn Any + Send + Sync> = self.inner.clone();
+        lease::take(&self.inner.log, &self.inner.lease, handle, note)
     }
 
     /// Asks who holds the lease, without taking it or creating anything.

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::append::AppendError;
 use crate::digest::{Digest, Hasher};
-use crate::disk::{DiskFile, Open, write_all_at};
+use crate::disk::{DiskFile, FileKind, Open, write_all_at};
 use crate::entry::LedgerEvent;
 use crate::log::{Log, TORN_PREFIX};
 use crate::scan::UnfinishedTail;
@@ -14,31 +14,32 @@ use crate::time::Timestamp;
 const CHUNK: usize = 64 << 10;
 
 impl Log {
-    /// Moves `tail` aside and tells of it; with `look`, also of files that an earlier writer moved without living to
-    /// record it. `known` are the files that the log tells of. Called under the exclusive lock.
+    /// Moves `tail` aside and tells of it, and of files that an earlier writer moved without living to record it.
+    /// `known` are the files that the log tells of. Called under the exclusive lock.
     pub(crate) fn move_tails_aside(
         &self,
         file: &dyn DiskFile,
         tail: Option<UnfinishedTail>,
-        known: BTreeSet<String>,
-        look: bool,
+        known: &BTreeSet<String>,
         now: Timestamp,
     ) -> Result<Vec<LedgerEvent>, AppendError> {
-        let mut known = known;
         let mut events = Vec::new();
-        if look {
-            for name in self.torn_files()? {
-                if known.insert(name.clone()) {
-                    events.push(self.describe(name)?);
-                }
+        for name in self.torn_files()? {
+            if !known.contains(&name) {
+                events.push(self.describe(name)?);
             }
         }
         if let Some(tail) = tail {
             let (name, moved) = self.new_torn_file(now)?;
-            let event = copy(file, tail.offset, &*moved, name).map_err(|source| self.write_failed(source))?;
-            self.disk.sync_dir(&self.directory).map_err(|source| self.write_failed(source))?;
+            let path = self.path(&name);
+            let copied = copy(file, tail.offset, &*moved, name)
+                .and_then(|event| self.disk.sync_dir(&self.directory).map(|()| event));
+            events.push(copied.map_err(|source| {
+                // The tail still stands in the log, so half a copy of it is worth nothing.
+                drop(self.disk.unlink(&path));
+                self.write_failed(source)
+            })?);
             file.truncate(tail.offset).map_err(|source| self.write_failed(source))?;
-            events.push(event);
         }
         Ok(events)
     }
@@ -48,10 +49,14 @@ impl Log {
         let mut names: Vec<String> = names
             .into_iter()
             .filter_map(|name| name.into_string().ok())
-            .filter(|name| name.starts_with(TORN_PREFIX))
+            .filter(|name| name.starts_with(TORN_PREFIX) && self.is_file(name))
             .collect();
         names.sort();
         Ok(names)
+    }
+
+    fn is_file(&self, name: &str) -> bool {
+        self.disk.stat(&self.path(name)).is_ok_and(|stat| stat.kind == FileKind::File)
     }
 
     /// Creates `events.torn-<utc>-<n>` under the first number that is free.
@@ -63,9 +68,7 @@ impl Log {
             match self.disk.open(&self.path(&name), Open::CreateNew) {
                 Ok(file) => return Ok((name, file)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(source) => {
-                    return Err(AppendError::Io { path: self.path(&name), source });
-                }
+                Err(source) => return Err(AppendError::at(self.path(&name), source)),
             }
         }
     }
@@ -78,7 +81,7 @@ impl Log {
         };
         match describe() {
             Ok((bytes, sha256)) => Ok(LedgerEvent::TailMoved { file: name, bytes, sha256 }),
-            Err(source) => Err(AppendError::Io { path, source }),
+            Err(source) => Err(AppendError::at(path, source)),
         }
     }
 }

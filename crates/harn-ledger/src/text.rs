@@ -75,7 +75,7 @@ pub fn check_block(field: &'static str, text: &str, max: usize) -> Result<(), Te
     check(field, text, max, |c| c == '\n' || c == '\t', "only line feeds and tabs")
 }
 
-/// Checks a text as [`line`] leaves it.
+/// Checks a text as [`line()`] leaves it.
 pub fn check_line(field: &'static str, text: &str, max: usize) -> Result<(), TextError> {
     check(field, text, max, |_| false, "one line without any")
 }

@@ -5,9 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
-use crate::blob_ref::BlobRef;
+use crate::blob_ref::{BlobRef, citations};
 use crate::blobs::BLOBS;
 use crate::digest::Digest;
 use crate::disk::{FileKind, Open};
@@ -180,6 +178,10 @@ impl Run<'_> {
         }
     }
 
+    fn is_file(&self, path: &Path) -> bool {
+        self.ledger.disk().stat(path).is_ok_and(|stat| stat.kind == FileKind::File)
+    }
+
     fn streams(&mut self) {
         let root = self.ledger.root().to_owned();
         self.check_place(&root, ".", FileKind::Directory);
@@ -192,11 +194,15 @@ impl Run<'_> {
                 continue;
             }
             let directory = root.join(&kind);
+            if self.is_file(&directory) {
+                self.problem(kind, ProblemKind::ForeignFile);
+                continue;
+            }
             self.check_place(&directory, &kind, FileKind::Directory);
             for id in self.names(&directory, &kind) {
                 match StreamId::new(&id).ok().and_then(|id| StreamName::new(&kind, id).ok()) {
-                    Some(name) => self.stream(name),
-                    None => self.problem(format!("{kind}/{id}"), ProblemKind::ForeignFile),
+                    Some(name) if !self.is_file(&directory.join(&id)) => self.stream(name),
+                    _ => self.problem(format!("{kind}/{id}"), ProblemKind::ForeignFile),
                 }
             }
         }
@@ -207,7 +213,7 @@ impl Run<'_> {
         let place = name.to_string();
         let log = self.ledger.log(name, limits);
         self.found.streams += 1;
-        if let Err(problem) = log.check_place() {
+        if let Err(problem) = log.check_own_place() {
             self.problem(&*place, ProblemKind::UnsafePlace(problem));
         }
         for file in self.names(&log.directory, &place) {
@@ -233,26 +239,21 @@ impl Run<'_> {
     fn lines(&mut self, log: &Log, place: &str) -> Result<Option<UnfinishedTail>, ReadError> {
         let (intent, digest) = log.intent()?;
         self.citations(&intent, place, 0);
-        let read = log.read(Position::start(digest), &mut |line| {
+        log.read(&mut Position::start(digest), &mut |line| {
             self.found.events += 1;
             self.citations(&line.data, place, line.seq);
             ControlFlow::Continue(())
-        })?;
-        Ok(read.tail)
+        })
     }
 
-    /// Collects the citations in a JSON object. Most events have none, which a search for the member's name shows.
     fn citations(&mut self, json: &[u8], place: &str, seq: u64) {
-        if memchr::memmem::find(json, b"\"blob\"").is_none() {
-            return;
-        }
-        let mut found = Vec::new();
-        let sound = serde_json::from_slice(json).is_ok_and(|value| collect(&value, &mut found));
-        for citation in found {
-            self.cited.entry(citation).or_insert_with(|| (place.to_owned(), seq));
-        }
-        if !sound {
-            self.problem(place, ProblemKind::FalseCitation { seq });
+        match citations(json) {
+            Some(found) => {
+                for citation in found {
+                    self.cited.entry(citation).or_insert_with(|| (place.to_owned(), seq));
+                }
+            }
+            None => self.problem(place, ProblemKind::FalseCitation { seq }),
         }
     }
 
@@ -273,6 +274,7 @@ impl Run<'_> {
         }
         let cited: std::collections::BTreeSet<Digest> = cited.keys().map(|citation| citation.blob).collect();
         let directory = self.ledger.root().join(BLOBS);
+        self.check_place(&directory, BLOBS, FileKind::Directory);
         for part in self.names(&directory, BLOBS) {
             for name in self.names(&directory.join(&part), &part) {
                 self.stored_blob(&part, &name, &cited);
@@ -293,22 +295,4 @@ impl Run<'_> {
             ),
         }
     }
-}
-
-/// Adds every citation below `value` to `found`; false if something has a member `blob` and is none.
-fn collect(value: &Value, found: &mut Vec<BlobRef>) -> bool {
-    let below: Vec<&Value> = match value {
-        Value::Object(members) if members.contains_key("blob") => {
-            let citation = serde_json::from_value(value.clone());
-            return citation.map(|citation| found.push(citation)).is_ok();
-        }
-        Value::Object(members) => members.values().collect(),
-        Value::Array(items) => items.iter().collect(),
-        _ => return true,
-    };
-    let mut sound = true;
-    for value in below {
-        sound &= collect(value, found);
-    }
-    sound
 }

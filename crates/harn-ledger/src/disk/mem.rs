@@ -77,9 +77,14 @@ impl MemDisk {
 fn parent_exists(nodes: &BTreeMap<PathBuf, Node>, path: &Path) -> io::Result<()> {
     match path.parent().map(|parent| nodes.get(parent)) {
         Some(Some(Node::Directory { .. })) => Ok(()),
-        Some(Some(Node::File(_))) => Err(io::ErrorKind::NotADirectory.into()),
-        _ => Err(io::ErrorKind::NotFound.into()),
+        _ => Err(missing(nodes, path)),
     }
+}
+
+/// Why there is nothing at `path`.
+fn missing(nodes: &BTreeMap<PathBuf, Node>, path: &Path) -> io::Error {
+    let below_a_file = path.ancestors().skip(1).any(|above| matches!(nodes.get(above), Some(Node::File(_))));
+    if below_a_file { io::ErrorKind::NotADirectory.into() } else { io::ErrorKind::NotFound.into() }
 }
 
 fn has_entries(nodes: &BTreeMap<PathBuf, Node>, path: &Path) -> bool {
@@ -93,7 +98,7 @@ impl Disk for MemDisk {
             (Some(Node::File(_)), Open::CreateNew) => return Err(io::ErrorKind::AlreadyExists.into()),
             (Some(Node::File(file)), _) => Arc::clone(file),
             (Some(Node::Directory { .. }), _) => return Err(io::ErrorKind::IsADirectory.into()),
-            (None, Open::Read | Open::Write) => return Err(io::ErrorKind::NotFound.into()),
+            (None, Open::Read | Open::Write) => return Err(missing(&nodes, path)),
             (None, Open::CreateNew | Open::Create) => {
                 parent_exists(&nodes, path)?;
                 let content = Mutex::new(Content { mode: 0o600, ..Content::default() });
@@ -106,8 +111,9 @@ impl Disk for MemDisk {
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
-        match hold(&self.nodes).get(path) {
-            None => Err(io::ErrorKind::NotFound.into()),
+        let nodes = hold(&self.nodes);
+        match nodes.get(path) {
+            None => Err(missing(&nodes, path)),
             Some(Node::File(file)) => Ok(file.stat()),
             Some(&Node::Directory { mode, inode }) => Ok(Stat {
                 kind: FileKind::Directory,
@@ -125,7 +131,7 @@ impl Disk for MemDisk {
     fn read_dir(&self, path: &Path) -> io::Result<Vec<OsString>> {
         let nodes = hold(&self.nodes);
         match nodes.get(path) {
-            None => Err(io::ErrorKind::NotFound.into()),
+            None => Err(missing(&nodes, path)),
             Some(Node::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
             Some(Node::Directory { .. }) => Ok(nodes
                 .keys()
@@ -149,7 +155,7 @@ impl Disk for MemDisk {
         let mut nodes = hold(&self.nodes);
         parent_exists(&nodes, to)?;
         match (nodes.get(from), nodes.get(to)) {
-            (None, _) => return Err(io::ErrorKind::NotFound.into()),
+            (None, _) => return Err(missing(&nodes, from)),
             (Some(Node::Directory { .. }), Some(Node::File(_))) => {
                 return Err(io::ErrorKind::NotADirectory.into());
             }

@@ -19,14 +19,24 @@ pub struct OsDisk;
 impl Disk for OsDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>> {
         let mut options = OpenOptions::new();
-        options.read(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        // Opening a named pipe would wait for its other end.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.read(true).mode(0o600).custom_flags(flags.bits().cast_signed());
         match how {
             Open::Read => &mut options,
             Open::Write => options.write(true),
             Open::CreateNew => options.write(true).create_new(true),
             Open::Create => options.write(true).create(true).truncate(false),
         };
-        Ok(Arc::new(options.open(path)?))
+        let file = options.open(path)?;
+        let file_type = file.metadata()?.file_type();
+        if file_type.is_file() {
+            Ok(Arc::new(file))
+        } else if file_type.is_dir() {
+            Err(io::ErrorKind::IsADirectory.into())
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+        }
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {

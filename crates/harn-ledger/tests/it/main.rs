@@ -1,1 +1,34 @@
-//! Integration tests.
+//! The ledger as its users see it: on the disk in memory, on the machine's own, and from several processes at once.
+#![expect(clippy::unwrap_used, reason = "what a test relies on may panic, in its own functions too")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests reach behind the ledger to its files and start processes of their own"
+)]
+
+mod account;
+mod forge;
+mod process;
+mod scripted_disk;
+mod store;
+
+mod blobs;
+mod clock;
+mod conflicts;
+mod contention;
+mod create;
+mod damage;
+mod disk;
+mod durability;
+mod errors;
+mod format_document;
+mod framing;
+mod golden;
+mod kill;
+mod leases;
+mod limits;
+mod places;
+mod properties;
+mod read_only;
+mod tails;
+mod tamper;
+mod verify;

@@ -1,0 +1,116 @@
+//! Bringing a log to stable storage, and what follows when the machine fails to.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use crate::append::AppendError;
+use crate::disk::{DiskFile, Lock, Open, write_all_at};
+use crate::id::StreamName;
+use crate::lock::{self, LOG_DEADLINE};
+use crate::log::{EVENTS_FILE, Log, ReadError, SUSPECT_FILE};
+
+/// What a ledger does not write: anything, if it is for reading only; and streams that it failed to sync.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    read_only: bool,
+    unsynced: Mutex<BTreeSet<StreamName>>,
+}
+
+impl Refusals {
+    pub(crate) const fn new(read_only: bool) -> Self {
+        Self { read_only, unsynced: Mutex::new(BTreeSet::new()) }
+    }
+
+    pub(crate) const fn read_only(&self) -> bool {
+        self.read_only
+    }
+
+    fn add(&self, stream: &StreamName) {
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner).insert(stream.clone());
+    }
+
+    fn contains(&self, stream: &StreamName) -> bool {
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner).contains(stream)
+    }
+}
+
+/// A sync that failed: what the machine said, if it was this one and not an earlier one.
+struct Unsynced(Option<io::Error>);
+
+impl Log {
+    /// Brings the log up to `end` to stable storage. Called with no lock held, so that others can go on writing.
+    pub(crate) fn make_durable(&self, end: u64) -> Result<(), AppendError> {
+        let file = self.writer()?;
+        self.sync_up_to(end, file)
+            .map_err(|Unsynced(source)| AppendError::DurabilityUnknown { stream: self.name.clone(), source })
+    }
+
+    /// Makes sure that the first `end` bytes are on stable storage before anything rests on them.
+    pub(crate) fn settle(&self, end: u64) -> Result<(), ReadError> {
+        let unknown = |source| ReadError::DurabilityUnknown { stream: self.name.clone(), source };
+        if self.is_suspect().map_err(self.io(SUSPECT_FILE))? {
+            return Err(unknown(None));
+        }
+        let file = self.reader()?;
+        self.sync_up_to(end, file).map_err(|Unsynced(source)| unknown(source))
+    }
+
+    /// Whether stable storage may hold something else than what the log shows.
+    pub(crate) fn is_suspect(&self) -> io::Result<bool> {
+        if self.refusals.contains(&self.name) {
+            return Ok(true);
+        }
+        match self.disk.stat(&self.path(SUSPECT_FILE)) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Syncs unless it is known to be synced.
+    ///
+    /// The machine reports a failed sync once, and takes the pages for clean afterwards: the next sync succeeds over
+    /// bytes that were never written. So syncs of one handle take turns, and after a failure none is tried again.
+    fn sync_up_to(&self, end: u64, file: &dyn DiskFile) -> Result<(), Unsynced> {
+        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        if *synced >= end {
+            return Ok(());
+        }
+        if self.refusals.contains(&self.name) {
+            return Err(Unsynced(None));
+        }
+        match file.sync() {
+            Ok(()) => {
+                *synced = end;
+                Ok(())
+            }
+            Err(source) => {
+                self.suspect(*synced);
+                Err(Unsynced(Some(source)))
+            }
+        }
+    }
+
+    /// Refuses the stream from now on, and leaves a mark so that others do too. `synced` bytes are known to be safe.
+    pub(crate) fn suspect(&self, synced: u64) {
+        self.refusals.add(&self.name);
+        if !self.refusals.read_only() {
+            // Should the mark fail too, this ledger at least refuses the stream for as long as it is open.
+            let _ = self.leave_suspect_mark(synced);
+        }
+    }
+
+    fn leave_suspect_mark(&self, synced: u64) -> io::Result<()> {
+        // A file of its own, because another thread may be appending under the lock of the shared one. A writer that
+        // holds the lock for too long does not keep the mark from being left.
+        let log = self.disk.open(&self.path(EVENTS_FILE), Open::Write)?;
+        let _held = lock::take(&*log, Lock::Exclusive, LOG_DEADLINE)?;
+        let mark = self.disk.open(&self.path(SUSPECT_FILE), Open::Create)?;
+        if mark.stat()?.length == 0 {
+            write_all_at(&*mark, 0, format!("{synced}\n").as_bytes())?;
+        }
+        mark.sync()?;
+        self.disk.sync_dir(&self.directory)
+    }
+}

@@ -1,0 +1,133 @@
+//! What a handle knows of its stream: the state folded so far, and where the log was verified up to.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use serde::de::DeserializeOwned;
+
+use crate::append::Written;
+use crate::decider::{Decider, Expect, Head};
+use crate::entry::{Entry, LEDGER_PREFIX, LedgerEvent, Recorded};
+use crate::id::Actor;
+use crate::line::Line;
+use crate::log::{Log, ReadError};
+use crate::payload;
+use crate::scan::{Position, UnfinishedTail};
+
+/// What a handle knows of the log.
+pub(crate) struct Folded<S> {
+    pub(crate) state: S,
+    pub(crate) position: Position,
+    /// The last event of the domain and the ledger's lines after it: what an expectation may name.
+    heads: Vec<Head>,
+    pub(crate) tail: Option<UnfinishedTail>,
+    /// Files of moved tails that the log tells of.
+    pub(crate) torn: BTreeSet<String>,
+    /// Whether the handle has looked at who may reach its files.
+    pub(crate) place_checked: bool,
+}
+
+impl<S> Folded<S> {
+    pub(crate) const fn new(state: S, start: Position) -> Self {
+        Self {
+            state,
+            position: start,
+            heads: Vec::new(),
+            tail: None,
+            torn: BTreeSet::new(),
+            place_checked: false,
+        }
+    }
+
+    /// Folds what came since the last look. After a failure the fold stands where the failure was.
+    pub(crate) fn refresh<D: Decider<State = S>>(&mut self, log: &Log) -> Result<(), ReadError> {
+        let mut position = self.position;
+        let mut unknown = None;
+        let read = log.read(&mut position, &mut |line| match typed::<D::Event>(line) {
+            Ok(entry) => {
+                self.fold::<D>(&entry);
+                ControlFlow::Continue(())
+            }
+            Err(what) => {
+                unknown = Some((line.seq, what));
+                ControlFlow::Break(())
+            }
+        });
+        self.position = position;
+        self.tail = read?;
+        match unknown {
+            Some((seq, what)) => Err(ReadError::Newer { stream: log.name.clone(), seq, what }),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn fold<D: Decider<State = S>>(&mut self, entry: &Entry<D::Event>) {
+        match entry {
+            Entry::Domain(recorded) => {
+                D::evolve(&mut self.state, recorded);
+                self.heads.clear();
+                self.heads.push(Head { seq: recorded.seq, hash: recorded.hash });
+            }
+            Entry::Ledger(recorded) => {
+                self.torn.insert(moved_file(&recorded.event).to_owned());
+                self.heads.push(Head { seq: recorded.seq, hash: recorded.hash });
+            }
+        }
+    }
+
+    /// Folds what this handle wrote itself, without reading it again, and returns the entries.
+    pub(crate) fn fold_written<D: Decider<State = S>>(
+        &mut self,
+        written: Written,
+        actor: &Actor,
+        events: Vec<D::Event>,
+    ) -> Vec<Recorded<D::Event>> {
+        let Written { ledger, heads, ts, position } = written;
+        for recorded in ledger {
+            self.fold::<D>(&Entry::Ledger(recorded));
+        }
+        let mut committed = Vec::with_capacity(events.len());
+        for (event, Head { seq, hash }) in events.into_iter().zip(heads) {
+            let entry = Entry::Domain(Recorded { seq, ts, actor: actor.clone(), hash, event });
+            self.fold::<D>(&entry);
+            if let Entry::Domain(recorded) = entry {
+                committed.push(recorded);
+            }
+        }
+        self.position = position;
+        self.tail = None;
+        committed
+    }
+
+    /// Whether nothing of the domain came after what is expected.
+    pub(crate) fn meets(&self, expect: Expect) -> bool {
+        match expect {
+            Expect::Any => true,
+            Expect::Head(head) => self.heads.contains(&head),
+        }
+    }
+
+    pub(crate) const fn head(&self) -> Head {
+        Head { seq: self.position.seq, hash: self.position.hash }
+    }
+}
+
+/// The file that a line of the ledger tells of.
+pub(crate) fn moved_file(event: &LedgerEvent) -> &str {
+    let (LedgerEvent::TailMoved { file, .. } | LedgerEvent::Cut { file, .. }) = event;
+    file
+}
+
+/// The line as an entry, or what about it is not known.
+pub(crate) fn typed<E: DeserializeOwned>(line: &Line<'_>) -> Result<Entry<E>, String> {
+    let what = |error: serde_json::Error| format!("`{}`: {error}", line.event);
+    Ok(if line.event.starts_with(LEDGER_PREFIX) {
+        Entry::Ledger(recorded(line, payload::decode(&line.event, &line.data).map_err(what)?))
+    } else {
+        Entry::Domain(recorded(line, payload::decode(&line.event, &line.data).map_err(what)?))
+    })
+}
+
+fn recorded<E>(line: &Line<'_>, event: E) -> Recorded<E> {
+    Recorded { seq: line.seq, ts: line.ts, actor: line.actor.clone(), hash: line.hash, event }
+}

@@ -1,0 +1,217 @@
+//! A disk that does as another one does, counts the calls, and at chosen calls fails, falls short or lets something
+//! else happen first.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use harn_ledger::disk::{Disk, DiskFile, Lock, Open, Stat};
+
+#[derive(Debug, Clone)]
+pub(crate) struct ScriptedDisk {
+    inner: Arc<dyn Disk>,
+    script: Arc<Mutex<Script>>,
+}
+
+/// A call that a script can name. Calls that change nothing and that no test needs to disturb are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    Open,
+    CreateDir,
+    Rename,
+    SyncDir,
+    Read,
+    Write,
+    Truncate,
+    Sync,
+    TryLock,
+}
+
+/// What happens at a call.
+pub(crate) enum Act {
+    /// It fails and does nothing.
+    Fail(io::ErrorKind),
+    /// It writes this many bytes, and says so.
+    Short(usize),
+    /// This happens first; then the call goes on, to the next act that is due or as usual.
+    First(Box<dyn FnOnce() + Send>),
+}
+
+impl fmt::Debug for Act {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Act")
+    }
+}
+
+#[derive(Debug, Default)]
+struct Script {
+    calls: Vec<(Call, String)>,
+    /// Each with how many matching calls go by before it.
+    acts: Vec<(Call, String, usize, Act)>,
+}
+
+impl ScriptedDisk {
+    pub(crate) fn new(inner: impl Disk + 'static) -> Self {
+        Self { inner: Arc::new(inner), script: Arc::default() }
+    }
+
+    /// Lets `act` happen once, at the next `call` on a file of this name; a name that ends in `*` is a prefix.
+    pub(crate) fn next(&self, call: Call, name: &str, act: Act) {
+        self.after(0, call, name, act);
+    }
+
+    /// The same, after `skipped` calls that match.
+    pub(crate) fn after(&self, skipped: usize, call: Call, name: &str, act: Act) {
+        self.script.lock().unwrap().acts.push((call, name.to_owned(), skipped, act));
+    }
+
+    /// How often `call` was made on files of this name.
+    pub(crate) fn count(&self, call: Call, name: &str) -> usize {
+        let script = self.script.lock().unwrap();
+        script.calls.iter().filter(|(made, on)| *made == call && matches(name, on)).count()
+    }
+
+    /// How many acts have not happened yet.
+    pub(crate) fn left(&self) -> usize {
+        self.script.lock().unwrap().acts.len()
+    }
+
+    fn meet(&self, call: Call, path: &Path) -> io::Result<Option<usize>> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        meet(&self.script, call, &name)
+    }
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == name, |prefix| name.starts_with(prefix))
+}
+
+/// Plays what the script has for this call: an error, a length to write, or nothing. What happens first may be followed
+/// by one more act.
+fn meet(script: &Mutex<Script>, call: Call, name: &str) -> io::Result<Option<usize>> {
+    script.lock().unwrap().calls.push((call, name.to_owned()));
+    loop {
+        let act = script.lock().unwrap().take(call, name);
+        match act {
+            None => return Ok(None),
+            Some(Act::Fail(kind)) => return Err(kind.into()),
+            Some(Act::Short(length)) => return Ok(Some(length)),
+            Some(Act::First(act)) => act(),
+        }
+    }
+}
+
+impl Script {
+    /// The first act that is due; the others that match come one call closer.
+    fn take(&mut self, call: Call, name: &str) -> Option<Act> {
+        let mut due = None;
+        for (index, (awaited, pattern, skipped, _)) in self.acts.iter_mut().enumerate() {
+            if *awaited == call && matches(pattern, name) {
+                if *skipped == 0 {
+                    due.get_or_insert(index);
+                } else {
+                    *skipped -= 1;
+                }
+            }
+        }
+        due.map(|index| self.acts.remove(index).3)
+    }
+}
+
+impl Disk for ScriptedDisk {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>> {
+        self.meet(Call::Open, path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let inner = self.inner.open(path, how)?;
+        Ok(Arc::new(ScriptedFile { inner, name, script: Arc::clone(&self.script) }))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        self.inner.stat(path)
+    }
+
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        self.inner.read_dir(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.meet(Call::CreateDir, path)?;
+        self.inner.create_dir(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.meet(Call::Rename, to)?;
+        self.inner.rename(from, to)
+    }
+
+    fn unlink(&self, path: &Path) -> io::Result<()> {
+        self.inner.unlink(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove_dir(path)
+    }
+
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        self.inner.set_mode(path, mode)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.meet(Call::SyncDir, path)?;
+        self.inner.sync_dir(path)
+    }
+
+    fn user(&self) -> u32 {
+        self.inner.user()
+    }
+}
+
+#[derive(Debug)]
+struct ScriptedFile {
+    inner: Arc<dyn DiskFile>,
+    name: String,
+    script: Arc<Mutex<Script>>,
+}
+
+impl ScriptedFile {
+    fn meet(&self, call: Call) -> io::Result<Option<usize>> {
+        meet(&self.script, call, &self.name)
+    }
+}
+
+impl DiskFile for ScriptedFile {
+    fn stat(&self) -> io::Result<Stat> {
+        self.inner.stat()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.meet(Call::Read)?;
+        self.inner.read_at(offset, buffer)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.meet(Call::Write)?.unwrap_or(bytes.len());
+        self.inner.write_at(offset, &bytes[..length.min(bytes.len())])
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.meet(Call::Truncate)?;
+        self.inner.truncate(length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.meet(Call::Sync)?;
+        self.inner.sync()
+    }
+
+    fn try_lock(&self, lock: Lock) -> io::Result<bool> {
+        self.meet(Call::TryLock)?;
+        self.inner.try_lock(lock)
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.inner.unlock()
+    }
+}
