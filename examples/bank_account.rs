@@ -87,5 +87,9 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     }
     let found = ledger.verify(&VerifyOptions::default());
     println!("{} events verify, {} problems", found.events, found.problems.len());
-    if alice.state()? == 70 && found.problems.is_empty() { Ok(()) } else { Err("the account is wrong".into()) }
+    if alice.state()? == 70 && found.problems.is_empty() {
+        Ok(())
+    } else {
+        Err("the account is wrong".into())
+    }
 }

@@ -19,6 +19,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let stopped = run(&endless, Streams { stdout: &mut (), stderr: &mut () }, &Cancel::new());
     println!("{}, left running: {}", stopped.outcome, stopped.survivors.len());
 
-    let right = (finished.outcome, stopped.outcome, stopped.survivors.len()) == (Outcome::Passed, Outcome::Timeout, 0);
+    let right = (finished.outcome, stopped.outcome, stopped.survivors.len())
+        == (Outcome::Passed, Outcome::Timeout, 0);
     if right { Ok(()) } else { Err("a command ended in another way".into()) }
 }

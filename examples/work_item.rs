@@ -14,7 +14,8 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let works = WorkLedger::new(ledger, SystemClock, CountingIds::from_seed(1));
     let ann = Caller { actor: "ann".parse()?, role: Role::Person };
 
-    let script = ScriptText { path: "/project/release.mjs".to_owned(), bytes: b"export default () => 1".to_vec() };
+    let script =
+        ScriptText { path: "/project/release.mjs".to_owned(), bytes: b"export default () => 1".to_vec() };
     let item = works.create(&ann, Draft::new("Release", "Publish a verified release", script))?;
     let id = item.projection.id;
     println!("{id} is {}", item.projection.state);

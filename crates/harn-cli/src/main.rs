@@ -1,2 +1,5 @@
-//! The command.
-fn main() {}
+//! The `harn` program.
+
+fn main() -> std::process::ExitCode {
+    harn_cli::main()
+}

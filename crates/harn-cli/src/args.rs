@@ -1,0 +1,152 @@
+//! The command line as types: what `clap` parses, and nothing that happens afterwards.
+
+mod disposition;
+mod numbers;
+mod run;
+mod text;
+mod work;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
+pub use run::RunCommand;
+pub use work::{AcceptArgs, ActArgs, CreateArgs, ReopenArgs, RunArgs, SourceKindArg, StateArg, WorkCommand};
+
+/// Keeps the evidence of work done by coding agents.
+#[derive(Debug, Parser)]
+#[command(
+    name = "harn",
+    bin_name = "harn",
+    version = crate::VERSION,
+    about = "Keeps the evidence of work done by coding agents",
+    long_about = "Keeps the evidence of work done by coding agents: what was asked, what was tried, what was checked, \
+                  what a person found wrong, and why it was accepted.",
+    after_help = EXAMPLES,
+    max_term_width = 80,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub struct Args {
+    /// The project: a directory with a `.harn` in it [default: the nearest one upwards]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "HARN_ROOT", hide_env_values = true)]
+    pub root: Option<PathBuf>,
+
+    /// Print exactly one JSON document on standard output
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub json: bool,
+
+    /// When to use colour: auto, always or never
+    #[arg(
+        long,
+        global = true,
+        help_heading = GLOBAL,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    pub color: ColorWhen,
+
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless the environment says otherwise.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "a process parses one command line")]
+pub enum Command {
+    /// Make this directory a project
+    Init,
+    /// Durable objectives: create, run, review, correct, accept
+    #[command(subcommand, after_help = WORK_EXAMPLES)]
+    Work(WorkCommand),
+    /// Executions of workflow scripts: transcripts and proofs
+    #[command(subcommand)]
+    Run(RunCommand),
+    /// Prove every record of the project
+    #[command(long_about = "Prove every record of the project: each line of each stream, and each blob that they \
+                            cite.\n\nExits 5 if something is damaged, unfinished, missing or foreign.")]
+    Verify,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// The heading of the options that every command takes.
+const GLOBAL: &str = "Options of every command";
+
+const EXAMPLES: &str = "\
+Examples:
+  harn init
+  harn work create \"Release the package\" workflows/release.mjs \\
+      --objective \"Publish a verified package release\"
+  harn work run ID --adapter exec --exec ./agent.sh
+  harn work reopen ID --finding \"The log is not bounded.\"
+  harn work accept ID --dispose f1=fixed
+
+Exit codes:
+  0 done · 1 the work failed · 2 usage · 3 refused, nothing changed
+  4 waits for a person · 5 damaged records · 6 environment or outside service
+  7 in use by somebody else · 130 interrupted";
+
+const WORK_EXAMPLES: &str = "\
+Examples:
+  harn work create \"Release the package\" workflows/release.mjs \\
+      --objective \"Publish a verified package release\" \\
+      --accept \"The full suite passes\" --max-attempts 3
+  harn work show ID
+  harn work run ID --adapter exec --exec ./agent.sh
+  harn work retry ID
+  harn work reopen ID --actor reviewer --finding \"It throws on large input.\"
+  harn work accept ID --dispose f1=fixed
+  harn work accept ID --dispose f1=deferred:tracked separately
+  harn work reconcile";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn k_30_the_work_commands_stand_in_the_reference_order() {
+        let command = Args::command();
+        let work = command.find_subcommand("work").unwrap();
+        let names: Vec<&str> = work.get_subcommands().map(clap::Command::get_name).collect();
+        let mut rest = names.iter();
+        for name in ["create", "list", "show", "reconcile", "run", "retry", "accept", "cancel", "reopen"] {
+            assert!(rest.any(|found| *found == name), "{name} is missing or out of order in {names:?}");
+        }
+    }
+
+    #[test]
+    fn help_fits_80_columns() {
+        let mut commands = vec![Args::command()];
+        while let Some(mut command) = commands.pop() {
+            let help = command.render_long_help().to_string();
+            let too_long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+            assert!(too_long.is_empty(), "{}: {too_long:#?}", command.get_name());
+            commands.extend(command.get_subcommands().cloned());
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `harn run …`
+
+use clap::Subcommand;
+
+/// Executions of workflow scripts.
+#[derive(Debug, Subcommand)]
+pub enum RunCommand {
+    /// List runs, newest first
+    List,
+    /// Show one run: what it was, what it did, how it ended
+    Show {
+        /// The run
+        #[arg(value_name = "RUN-ID")]
+        id: String,
+    },
+    /// Print a run's transcript
+    Log {
+        /// The run
+        #[arg(value_name = "RUN-ID")]
+        id: String,
+        /// Show the hash of every line
+        #[arg(long)]
+        chain: bool,
+    },
+    /// Print a run's proof
+    Proof {
+        /// The run
+        #[arg(value_name = "RUN-ID")]
+        id: String,
+        /// Compute the proof again from manifest and transcript and compare
+        #[arg(long)]
+        verify: bool,
+    },
+}

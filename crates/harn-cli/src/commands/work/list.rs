@@ -1,0 +1,52 @@
+//! `harn work list`
+
+use harn_workflow::work::{ItemState, Projection};
+use serde_json::json;
+
+use super::super::Context;
+use super::warn_of_tail;
+use crate::args::StateArg;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render;
+
+pub(super) fn run(context: &mut Context<'_, '_>, state: Option<StateArg>) -> Result<Exit, Failure> {
+    let listing = context.session.works.list()?;
+    let wanted = state.map(item_state);
+    let shown: Vec<&Projection> = listing
+        .items
+        .iter()
+        .map(|item| &item.projection)
+        .filter(|projection| wanted.is_none_or(|state| projection.state == state))
+        .collect();
+    let mut warnings = Vec::new();
+    for unreadable in &listing.unreadable {
+        context.warn(&format!("{} cannot be read: {}", unreadable.id, unreadable.error));
+        warnings.push(json!({ "id": unreadable.id, "reason": unreadable.error.to_string() }));
+    }
+    for item in &listing.items {
+        if let Some(reason) = warn_of_tail(context, item)? {
+            warnings.push(json!({ "id": item.projection.id, "reason": reason }));
+        }
+    }
+    if shown.is_empty() {
+        context.output.text(if wanted.is_some() { "no work items in this state\n" } else { "no work items\n" });
+    }
+    let rows = render::rows(shown.iter().copied(), context.io.width());
+    context.output.text(&rows);
+    context.output.document(json!({ "schema_version": 1, "items": shown, "warnings": warnings, "verified": true }));
+    Ok(Exit::Done)
+}
+
+const fn item_state(state: StateArg) -> ItemState {
+    match state {
+        StateArg::Waiting => ItemState::Waiting,
+        StateArg::Ready => ItemState::Ready,
+        StateArg::Running => ItemState::Running,
+        StateArg::AwaitingApproval => ItemState::AwaitingApproval,
+        StateArg::InReview => ItemState::InReview,
+        StateArg::Blocked => ItemState::Blocked,
+        StateArg::Succeeded => ItemState::Succeeded,
+        StateArg::Cancelled => ItemState::Cancelled,
+    }
+}

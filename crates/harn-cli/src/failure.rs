@@ -1,0 +1,148 @@
+//! How a command fails: one shape for all errors, in words and in JSON.
+
+mod damage;
+mod exits;
+
+use std::error::Error;
+
+use serde_json::{Map, Value, json};
+
+use crate::exit::Exit;
+use crate::text::{Palette, paint, safe_block};
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    code: &'static str,
+    message: String,
+    causes: Vec<String>,
+    hint: Option<String>,
+    details: Map<String, Value>,
+}
+
+impl Failure {
+    /// A failure in our own words.
+    pub(crate) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
+        Self { exit, code, message: message.into(), causes: Vec::new(), hint: None, details: Map::new() }
+    }
+
+    /// A failure that a library reported, with everything that caused it.
+    pub(crate) fn from_error(exit: Exit, code: &'static str, hint: Option<String>, error: &dyn Error) -> Self {
+        let mut causes = Vec::new();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            causes.push(cause.to_string());
+            source = cause.source();
+        }
+        Self { causes, hint, ..Self::new(exit, code, error.to_string()) }
+    }
+
+    /// Adds to the message.
+    pub(crate) fn also(mut self, more: &str) -> Self {
+        self.message = format!("{}; {more}", self.message);
+        self
+    }
+
+    /// Says what to type next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says what to type next, unless that is said already.
+    pub(crate) fn or_hint(mut self, hint: impl FnOnce() -> String) -> Self {
+        self.hint.get_or_insert_with(hint);
+        self
+    }
+
+    /// Whether a text was refused for its form: what stands in the ledger does not matter then.
+    pub(crate) fn is_about_a_text(&self) -> bool {
+        self.code.starts_with("text_")
+    }
+
+    /// Adds data for programs.
+    pub(crate) fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// `error: …`, its causes, and `hint: …`.
+    pub(crate) fn text(&self, palette: Palette) -> String {
+        let mut lines = vec![format!("{} {}", paint(palette.error, "error:"), safe_block(&self.message))];
+        lines.extend(self.causes.iter().map(|cause| format!("  cause: {}", safe_block(cause))));
+        lines.extend(self.hint.iter().map(|hint| format!("{} {}", paint(palette.hint, "hint:"), safe_block(hint))));
+        lines.join("\n") + "\n"
+    }
+
+    /// `{"schema_version","error":{"code","message","hint"?,"details"?}}`
+    pub(crate) fn json(&self) -> Value {
+        let mut error = Map::new();
+        error.insert("code".to_owned(), self.code.into());
+        let message = self.causes.iter().fold(self.message.clone(), |message, cause| format!("{message}: {cause}"));
+        error.insert("message".to_owned(), message.into());
+        if let Some(hint) = &self.hint {
+            error.insert("hint".to_owned(), hint.clone().into());
+        }
+        if !self.details.is_empty() {
+            error.insert("details".to_owned(), Value::Object(self.details.clone()));
+        }
+        json!({ "schema_version": 1, "error": error })
+    }
+}
+
+impl Failure {
+    /// Its stable name.
+    #[cfg(test)]
+    pub(crate) const fn code(&self) -> &'static str {
+        self.code
+    }
+}
+
+/// Errors of the libraries, as failures of a command.
+pub(crate) trait Fails: Error {
+    /// The failure.
+    fn failure(&self) -> Failure;
+}
+
+/// Errors that have a code fail in one way. If a stream could not be read, its damage becomes data.
+macro_rules! fails {
+    ($($error:ty => $hint:expr, $read_error:expr;)*) => {
+        $(impl Fails for $error {
+            fn failure(&self) -> Failure {
+                let code = self.code();
+                let hint: fn(&Self) -> Option<String> = $hint;
+                let failure = Failure::from_error(exits::exit_of(code), code, hint(self), self);
+                damage::described(failure, $read_error(self))
+            }
+        })*
+    };
+}
+
+fails! {
+    harn_engine::attempt::AttemptError => Self::hint, damage::of_attempt;
+    harn_engine::attempt::ScriptError => Self::hint, damage::none;
+    harn_ledger::ReadError => Self::hint, Some;
+    harn_ledger::StreamError => Self::hint, damage::of_stream;
+    harn_workflow::CreateWorkError => Self::hint, damage::of_create;
+    harn_workflow::WorkError => Self::hint, damage::of_work;
+    harn_workflow::ProofError => |_| None, damage::of_proof;
+}
+
+impl Fails for crate::project::FindError {
+    fn failure(&self) -> Failure {
+        use crate::project::FindError;
+        let (exit, code) = match self {
+            FindError::NotFound { .. } | FindError::NotAProject { .. } => (Exit::Refused, "no_project"),
+            FindError::Io { .. } => (Exit::Environment, "project_unreadable"),
+        };
+        let hint = (exit == Exit::Refused).then(|| "`harn init` makes a directory a project".to_owned());
+        Failure::from_error(exit, code, hint, self)
+    }
+}
+
+impl<E: Fails> From<E> for Failure {
+    fn from(error: E) -> Self {
+        error.failure()
+    }
+}

@@ -1,0 +1,27 @@
+//! Which exit code an error means: by its code, and a refusal unless it stands here.
+
+use crate::exit::Exit;
+
+/// Codes of errors that are not refusals.
+const EXITS: [(Exit, &[&str]); 3] = [
+    (Exit::Busy, &["busy", "conflict", "lease_held", "running"]),
+    (Exit::Damaged, &["damaged", "blob_damaged", "blob_missing", "proof_unreadable", "run_foreign"]),
+    (
+        Exit::Environment,
+        &[
+            "blob_failed",
+            "durability_unknown",
+            "lease_failed",
+            "open_failed",
+            "read_failed",
+            "script_unreadable",
+            "storage_full",
+            "write_failed",
+        ],
+    ),
+];
+
+/// The exit code of an error.
+pub(super) fn exit_of(code: &str) -> Exit {
+    EXITS.iter().find(|(_, codes)| codes.contains(&code)).map_or(Exit::Refused, |(exit, _)| *exit)
+}

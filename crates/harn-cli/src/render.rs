@@ -1,0 +1,13 @@
+//! Results as text for people and as documents for programs.
+
+mod evidence;
+mod item;
+mod log;
+mod page;
+mod report;
+mod run;
+
+pub(crate) use item::{item, item_document, rows};
+pub(crate) use log::{event_document, log, progress};
+pub(crate) use report::{report, report_document};
+pub(crate) use run::{RunRow, ShownRun, proof, run, run_rows};

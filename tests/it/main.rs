@@ -1,0 +1,24 @@
+//! Tests that cross crates, driven through the command line.
+
+mod cli_advice;
+mod cli_cases;
+mod cli_damage;
+mod cli_exits;
+mod cli_parallel;
+mod cli_refused;
+mod cli_refusals_create;
+mod cli_refusals_govern;
+mod cli_refusals_run;
+mod cli_reopen;
+mod cli_seed;
+mod cli_shapes;
+mod cli_snapshot;
+mod cli_streams;
+mod process_bounds;
+mod process_children;
+mod process_kill;
+mod process_stop;
+mod project;
+
+/// The program, for tests that need it as a process of its own.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_harn-under-test");

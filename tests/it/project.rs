@@ -1,0 +1,129 @@
+//! What the documents say about the project: the crate graph, the paths, and how source files begin.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The dependencies between the crates of the project, as `ARCHITECTURE.md` draws them.
+const GRAPH: [(&str, &[&str]); 5] = [
+    ("harn-ledger", &[]),
+    ("harn-env", &[]),
+    ("harn-workflow", &["harn-ledger"]),
+    ("harn-engine", &["harn-env", "harn-ledger", "harn-workflow"]),
+    ("harn-cli", &["harn-engine", "harn-ledger", "harn-workflow"]),
+];
+
+#[test]
+fn the_crate_graph_is_the_one_that_is_written_down() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (name, expected) in GRAPH {
+        let packages = metadata["packages"].as_array().unwrap();
+        let package = packages.iter().find(|package| package["name"] == name).unwrap();
+        let found: BTreeSet<&str> = package["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|dependency| dependency["kind"].is_null())
+            .filter_map(|dependency| dependency["name"].as_str())
+            .filter(|dependency| dependency.starts_with("harn-"))
+            .collect();
+        assert_eq!(found, expected.iter().copied().collect(), "{name}");
+    }
+}
+
+/// The documents whose paths are checked.
+const DOCUMENTS: [&str; 11] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SHORTCOMINGS.md",
+    "docs/format/ledger-v1.md",
+    "docs/work-items.md",
+    "crates/harn-ledger/README.md",
+    "crates/harn-workflow/README.md",
+    "crates/harn-env/README.md",
+    "crates/harn-engine/README.md",
+    "crates/harn-cli/README.md",
+];
+
+/// Links, and names in backticks that look like files of the project.
+fn paths(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for link in line.split("](").skip(1) {
+            let target = link.split(')').next().unwrap_or_default();
+            if !target.starts_with("http") && !target.starts_with('#') && target.contains('.') {
+                found.push((number + 1, target.to_owned()));
+            }
+        }
+        let is_source = |name: &&str| {
+            let file = [".rs", ".md"].iter().any(|ending| name.ends_with(ending)) || name.ends_with(".sh");
+            file && !name.contains([' ', '<', '*'])
+        };
+        found.extend(line.split('`').skip(1).step_by(2).filter(is_source).map(|name| (number + 1, name.to_owned())));
+    }
+    found
+}
+
+#[test]
+fn every_path_that_a_document_names_exists() {
+    for document in DOCUMENTS {
+        let place = root().join(document);
+        let text = fs::read_to_string(&place).unwrap();
+        // A bare name stands beside the path named before it.
+        let mut beside = place.parent().unwrap().to_owned();
+        for (line, name) in paths(&text) {
+            let bases = [root(), place.parent().unwrap().to_owned()].into_iter();
+            let nearby = beside.ancestors().take(4).map(Path::to_owned);
+            let found = bases.chain(nearby).map(|base| base.join(&name)).find(|path| path.exists());
+            let is_placeholder = ["agent.sh", "events.jsonl"].contains(&name.trim_start_matches("./"));
+            match found {
+                Some(path) => beside = path.parent().unwrap().to_owned(),
+                None => assert!(is_placeholder, "{document}:{line}: `{name}` does not exist"),
+            }
+        }
+    }
+}
+
+fn source_files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") && !path.ends_with(".git") {
+            source_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_source_file_states_its_job_and_keeps_to_it() {
+    let mut files = Vec::new();
+    source_files(&root(), &mut files);
+    assert!(files.len() > 100, "the source files were not found");
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let stated = text.starts_with("//!") || text.starts_with("#![doc");
+        assert!(stated, "{} does not open with the job that it has", path.display());
+        let is_test = path.components().any(|part| part.as_os_str() == "tests");
+        let code = text.lines().take_while(|line| *line != "#[cfg(test)]").count();
+        assert!(is_test || code <= 400, "{} has {code} lines without tests", path.display());
+    }
+}
+
+#[test]
+fn the_printed_transition_table_is_the_one_in_the_code() {
+    let text = fs::read_to_string(root().join("docs/work-items.md")).unwrap();
+    let table = text.split("<!-- table -->\n").nth(1).and_then(|rest| rest.split("<!-- end of table -->").next());
+    assert_eq!(table, Some(&*harn_workflow::work::transition::markdown()));
+}
