@@ -371,6 +371,7 @@ fn a_sweep_at_any_moment_does_no_harm_to_a_blob() {
 /// Each step of a creation failing once: no stream, nothing left over, and the next try succeeds.
 #[test]
 fn a_creation_that_fails_leaves_nothing() {
+    let staged = format!("{}-*", std::process::id());
     let steps = [
         (Call::CreateDir, "account"),
         (Call::SyncDir, "bank"),
@@ -381,6 +382,7 @@ fn a_creation_that_fails_leaves_nothing() {
         (Call::Sync, "intent.json"),
         (Call::Write, LOG),
         (Call::Sync, LOG),
+        (Call::SyncDir, &*staged),
         (Call::Rename, "a"),
     ];
     for (call, name) in steps {

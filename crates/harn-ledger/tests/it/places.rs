@@ -10,6 +10,7 @@ use harn_ledger::{
 };
 
 use crate::account::{Account, AccountEvent, Owner, credited, open_account};
+use crate::process::Player;
 use crate::store::{in_memory, on_disk, open, tree};
 
 fn chmod(path: &Path, mode: u32) {
@@ -179,6 +180,21 @@ fn a_file_of_another_user() {
         chown(&path, Some(0), None).unwrap();
         assert_eq!(refusals(&open(OsDisk, &root)), [None, None, None, None], "{place}: mended");
     }
+}
+
+/// The role of a child: opens a ledger by a name without a directory, twice.
+pub(crate) fn open_a_relative_root(root: &Path) {
+    std::env::set_current_dir(root).unwrap();
+    open_account(&Ledger::open("bank").unwrap(), "a");
+    Ledger::open("bank").unwrap().stream::<Account>("a").unwrap();
+}
+
+#[test]
+fn a_relative_root() {
+    let directory = tempfile::TempDir::new().unwrap();
+    Player::start("open a relative root", directory.path()).finish();
+    let ledger = Ledger::open(directory.path().join("bank")).unwrap();
+    assert_eq!(ledger.verify(&VerifyOptions::default()).events, 1);
 }
 
 #[test]

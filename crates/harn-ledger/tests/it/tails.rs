@@ -106,19 +106,15 @@ fn every_cut_through_the_last_batch_leaves_a_tail() {
     let (disk, ledger) = in_memory();
     let kept = history(&ledger).history().unwrap();
     let log = read(&disk, &account("a").join(LOG));
-    let intent = read(&disk, &account("a").join(INTENT));
     let batch = lines(&log)[..2].concat().len();
     let before_last = lines(&log)[..1].concat().len();
     // Where whole batches end, with the number of events up to there.
     let borders = [(before_last, 1), (batch, 2), (log.len(), 4)];
     for cut_at in before_last..=log.len() {
         let (end, events) = *borders.iter().rfind(|(border, _)| *border <= cut_at).unwrap();
-        let disk = MemDisk::new();
-        let ledger = open(disk.clone(), Path::new("/bank"));
-        disk.create_dir(Path::new("/bank/account")).unwrap();
-        disk.create_dir(&account("a")).unwrap();
-        write(&disk, &account("a").join(INTENT), &intent);
-        write(&disk, &account("a").join(LOG), &log[..cut_at]);
+        let copy = MemDisk::new();
+        copy_stream(&disk, &copy, &log[..cut_at]);
+        let (disk, ledger) = (copy.clone(), open(copy, Path::new("/bank")));
 
         let stream = ledger.stream::<Account>("a").unwrap();
         assert_eq!(stream.history().unwrap(), kept[..events], "cut at {cut_at}");
@@ -261,6 +257,62 @@ fn a_failure_while_a_tail_is_moved_loses_nothing() {
         assert_eq!(watcher.state().unwrap(), stream.state().unwrap(), "{what}");
         assert_sound(&ledger);
     }
+}
+
+/// A write that falls short is no batch, wherever it ends: also the ledger's own line in it is not seen before it is
+/// taken back.
+#[test]
+fn a_write_that_is_taken_back_was_never_visible() {
+    for length in [1, 100, 430, 440, 450, 700] {
+        let (memory, ledger) = in_memory();
+        history(&ledger);
+        cut(&memory, &account("a").join(LOG), 7);
+        let disk = ScriptedDisk::new(memory.clone());
+        let stream = open(disk.clone(), Path::new("/bank")).stream::<Account>("a").unwrap();
+        let watcher = open(memory.clone(), Path::new("/bank")).raw("account", "a").unwrap();
+        let head = stream.head().unwrap();
+        let log = read(&memory, &account("a").join(LOG));
+        let seen_so_far = lines(&log)[..2].concat().len();
+        disk.next(Call::Write, LOG, Act::Short(length));
+        // The first cut takes the tail out of the log, the second takes back what was written.
+        disk.after(
+            1,
+            Call::Truncate,
+            LOG,
+            Act::First(Box::new({
+                let memory = memory.clone();
+                move || {
+                    let written = read(&memory, &account("a").join(LOG)).len() - seen_so_far;
+                    assert_eq!(written, length);
+                    let mut last = 0;
+                    // On a copy, because the lock is held that a reader takes before it reports a tail.
+                    let copy = MemDisk::new();
+                    copy_stream(&memory, &copy, &read(&memory, &account("a").join(LOG)));
+                    open(copy, Path::new("/bank"))
+                        .raw("account", "a")
+                        .unwrap()
+                        .visit(|event| {
+                            last = event.seq;
+                            std::ops::ControlFlow::Continue(())
+                        })
+                        .unwrap();
+                    assert_eq!(last, 2, "a line of a write of {length} bytes");
+                }
+            })),
+        );
+        let error = stream.append(Expect::Any, "teller", vec![credited(10), credited(20)]).unwrap_err();
+        assert_eq!((error.code(), disk.left()), ("storage_full", 0));
+        assert_eq!(watcher.verify().unwrap(), (head, None));
+    }
+}
+
+/// A stream with the intent of `a` and this log, on another disk.
+fn copy_stream(from: &MemDisk, to: &MemDisk, log: &[u8]) {
+    for directory in ["/bank", "/bank/account", "/bank/account/a"] {
+        to.create_dir(Path::new(directory)).unwrap();
+    }
+    write(to, &account("a").join(INTENT), &read(from, &account("a").join(INTENT)));
+    write(to, &account("a").join(LOG), log);
 }
 
 /// The tail is moved and then there is no room for events: what was moved is told by whoever may still write.
