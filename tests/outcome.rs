@@ -30,7 +30,11 @@ impl Outcome {
     /// Checks the exit code.
     #[must_use]
     pub fn exits(self, expected: u8) -> Self {
-        assert_eq!(self.exit, expected, "{}\n--- stdout\n{}--- stderr\n{}", self.line, self.stdout, self.stderr);
+        assert_eq!(
+            self.exit, expected,
+            "{}\n--- stdout\n{}--- stderr\n{}",
+            self.line, self.stdout, self.stderr
+        );
         self
     }
 

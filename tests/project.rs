@@ -79,7 +79,8 @@ impl Project {
     /// Writes a file below the project's directory.
     pub fn write(&self, name: &str, text: &str) {
         let path = self.root.join(name);
-        fs::create_dir_all(path.parent().expect("it has a file name")).expect("a directory of the test's own");
+        fs::create_dir_all(path.parent().expect("it has a file name"))
+            .expect("a directory of the test's own");
         fs::write(path, text).expect("a directory of the test's own");
     }
 
@@ -87,7 +88,8 @@ impl Project {
     pub fn item(&self, id: &str, script: &str, more: &[&str]) {
         let file = format!("{id}.mjs");
         self.write(&file, script);
-        let line = [&["work", "create", "Title", &file, "--objective", "Objective", "--id", id], more].concat();
+        let line =
+            [&["work", "create", "Title", &file, "--objective", "Objective", "--id", id], more].concat();
         let _ = self.harn(&line).ok();
     }
 
@@ -101,7 +103,8 @@ impl Project {
     #[must_use]
     pub fn harn_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Outcome {
         let mut environment = self.environment.clone();
-        environment.extend(variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
+        environment
+            .extend(variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
         self.in_process(arguments, &environment, "", None)
     }
 
@@ -115,7 +118,8 @@ impl Project {
     #[must_use]
     pub fn harn_on_terminal(&self, width: usize, variables: &[(&str, &str)], arguments: &[&str]) -> Outcome {
         let mut environment = self.environment.clone();
-        environment.extend(variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
+        environment
+            .extend(variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
         self.in_process(arguments, &environment, "", Some(width))
     }
 

@@ -124,14 +124,18 @@ fn names_what_exists(text: &str) -> bool {
         let mut options = command.get_arguments().chain(root.get_arguments());
         name == "help" || options.any(|option| option.get_long() == Some(name))
     };
-    let ends_well = rest.first().is_none_or(|word| command.get_subcommands().next().is_none() || word.starts_with('-'));
+    let ends_well =
+        rest.first().is_none_or(|word| command.get_subcommands().next().is_none() || word.starts_with('-'));
     ends_well && rest.iter().filter(|word| word.starts_with("--")).all(|flag| known(&flag))
 }
 
 #[test]
 fn every_command_in_a_document_exists() {
     let documents = documents();
-    assert!(documents.iter().any(|path| path.ends_with("harn-cli/README.md")), "the documents were not found");
+    assert!(
+        documents.iter().any(|path| path.ends_with("harn-cli/README.md")),
+        "the documents were not found"
+    );
     for document in documents {
         let text = fs::read_to_string(&document).unwrap();
         let (mut prose, mut console) = (String::new(), String::new());

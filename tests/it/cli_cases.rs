@@ -67,7 +67,8 @@ fn k_03_a_dependency_is_waited_for() {
 #[test]
 fn k_04_a_passing_attempt_is_reviewed_and_accepted() {
     let project = Project::new();
-    let script = PASS.replace("({ evidence })", "({ evidence, work })").replace("});\n};", "});\n  return work;\n};");
+    let script =
+        PASS.replace("({ evidence })", "({ evidence, work })").replace("});\n};", "});\n  return work;\n};");
     project.item("a", &script, &["--accept", "The suite passes"]);
     let report = project.harn(&["work", "run", "a", "--json"]).ok().json();
     assert_eq!(report["work_item_id"], "a");
@@ -112,7 +113,9 @@ fn k_05_a_failing_attempt_blocks_until_an_explicit_retry() {
     assert_eq!(retried["error"], "no good");
     assert_eq!(show(&project, "a")["projection"]["attempts_used"], 2);
     assert_eq!(standing(&project, "a"), stands("blocked", "none"));
-    assert!(project.harn(&["work", "retry", "a"]).exits(3).stderr.contains("no charged attempt is left (2/2)"));
+    assert!(
+        project.harn(&["work", "retry", "a"]).exits(3).stderr.contains("no charged attempt is left (2/2)")
+    );
 }
 
 /// K-06. What a retry is told about the attempt before it comes from that attempt's proof.
@@ -229,7 +232,10 @@ fn k_28_a_run_that_belongs_to_another_item_proves_nothing() {
     let shown = show(&project, "victim");
     assert_eq!(shown["projection"]["attempts"][0]["status"], "lost");
     let reason = shown["projection"]["reason"].as_str().unwrap();
-    assert!(reason.contains("does not belong to attempt 1 of `victim`: it is attempt 1 of `owner`"), "{reason}");
+    assert!(
+        reason.contains("does not belong to attempt 1 of `victim`: it is attempt 1 of `owner`"),
+        "{reason}"
+    );
     let _ = project.harn(&["work", "accept", "victim"]).exits(3);
     let retried = project.harn(&["work", "retry", "victim", "--json"]).ok().json();
     assert_eq!(retried["attempt"], 2);
@@ -264,5 +270,8 @@ fn k_130_k_131_help_and_the_empty_list() {
     assert_eq!(project.harn(&["work", "reconcile"]).ok().stdout, "no work items\n");
     assert_eq!(project.harn(&["run", "list"]).ok().stdout, "no runs\n");
     project.item("a", PASS, &[]);
-    assert_eq!(project.harn(&["work", "list", "--state", "blocked"]).ok().stdout, "no work items in this state\n");
+    assert_eq!(
+        project.harn(&["work", "list", "--state", "blocked"]).ok().stdout,
+        "no work items in this state\n"
+    );
 }

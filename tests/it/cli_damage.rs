@@ -192,7 +192,11 @@ fn r_56_standard_output_is_one_document() {
         let words: Vec<&str> = line.split(' ').chain(["--json"]).collect();
         let document = project.harn(&words).exits(exit).json();
         assert_eq!(document["schema_version"], 1, "{line}");
-        assert_eq!(document.get("error").is_some(), exit != 0 && exit != 5 || line == "work show broken", "{line}");
+        assert_eq!(
+            document.get("error").is_some(),
+            exit != 0 && exit != 5 || line == "work show broken",
+            "{line}"
+        );
     }
     project.write(".harn/config.toml", "old_key = 1\n");
     let refused = project.harn(&["work", "run", "w", "--json"]).exits(3);

@@ -15,7 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[test]
 fn r_58_the_table() {
     let project = Project::new();
-    for (id, script) in [("passes", PASS), ("fails", FAIL), ("asks", BLOCKED), ("calls", AGENT), ("gone", PASS)] {
+    for (id, script) in
+        [("passes", PASS), ("fails", FAIL), ("asks", BLOCKED), ("calls", AGENT), ("gone", PASS)]
+    {
         project.item(id, script, &[]);
     }
     project.item("broken", PASS, &[]);

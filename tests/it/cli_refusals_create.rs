@@ -119,7 +119,8 @@ fn ids_and_dependencies() {
 fn a_cycle_is_refused_by_the_library() {
     let ledger = Ledger::builder("/state").disk(MemDisk::new()).open().unwrap();
     let works = WorkLedger::new(ledger.clone(), SystemClock, CountingIds::from_seed(1));
-    let mut first = NewItem::new("A", "Objective", Workflow::of(ScriptFile::of("/a.mjs", b"export default 1")));
+    let mut first =
+        NewItem::new("A", "Objective", Workflow::of(ScriptFile::of("/a.mjs", b"export default 1")));
     first.dependencies = vec!["b".parse().unwrap()];
     let intent = first.into_intent("a".parse().unwrap(), SystemClock.now()).unwrap();
     ledger.blobs().put(b"export default 1").unwrap();

@@ -45,7 +45,12 @@ fn acceptances() {
         ("N-11: one id twice", with(&["--dispose", "f1=fixed"]), 3, "finding_twice"),
         ("N-11: one id in two ways", with(&["--dispose", "f1=deferred:x"]), 3, "finding_twice"),
         ("not an id", only("first=fixed"), 3, "unknown_finding"),
-        ("words after `fixed`", work("accept", "found", &["--dispose", "f1=fixed", "at", "last"]), 2, "usage"),
+        (
+            "words after `fixed`",
+            work("accept", "found", &["--dispose", "f1=fixed", "at", "last"]),
+            2,
+            "usage",
+        ),
         ("a reason after `fixed`", only("f1=fixed:at last"), 2, "usage"),
         ("another word", only("f1=wontfix"), 2, "usage"),
         ("no word", only("f1"), 2, "usage"),
@@ -81,22 +86,52 @@ fn reopens() {
     let cases: [Case<'_>; 20] = [
         ("never attempted", work("reopen", "ready", &[]), 3, "wrong_state"),
         ("N-09: no charged attempt is left", work("reopen", "spent", &[]), 3, "attempts_exhausted"),
-        ("N-09: nor after a passing one", work("reopen", "last", &["--finding", "x"]), 3, "attempts_exhausted"),
+        (
+            "N-09: nor after a passing one",
+            work("reopen", "last", &["--finding", "x"]),
+            3,
+            "attempts_exhausted",
+        ),
         ("a grant of nothing", work("reopen", "spent", &["--grant", "0"]), 2, "usage"),
-        ("a grant of 101", work("reopen", "spent", &["--grant", "101", "--reason", "x"]), 3, "grant_out_of_range"),
+        (
+            "a grant of 101",
+            work("reopen", "spent", &["--grant", "101", "--reason", "x"]),
+            3,
+            "grant_out_of_range",
+        ),
         ("a grant without a reason", work("reopen", "spent", &["--grant", "1"]), 3, "grant_without_reason"),
         ("blank finding", work("reopen", "clean", &["--finding", " "]), 3, "text_blank"),
-        ("one of two is blank", work("reopen", "clean", &["--finding", "x", "--finding", ""]), 3, "text_blank"),
+        (
+            "one of two is blank",
+            work("reopen", "clean", &["--finding", "x", "--finding", ""]),
+            3,
+            "text_blank",
+        ),
         ("finding of 1,001 characters", work("reopen", "clean", &["--finding", &long]), 3, "text_too_long"),
-        ("finding with an escape", work("reopen", "clean", &["--finding", "a\u{1b}"]), 3, "text_control_character"),
+        (
+            "finding with an escape",
+            work("reopen", "clean", &["--finding", "a\u{1b}"]),
+            3,
+            "text_control_character",
+        ),
         ("a forgotten text", work("reopen", "clean", &["--finding", "--supersede-all"]), 2, "usage"),
         ("21 findings", work("reopen", "clean", &many), 3, "too_many_findings"),
         ("19 and 2 that are carried", work("reopen", "found", &nineteen), 3, "too_many_findings"),
         ("carries what is not open", work("reopen", "found", &["--carry", "f9"]), 3, "unknown_finding"),
         ("carries what is no id", work("reopen", "found", &["--carry", "first"]), 3, "unknown_finding"),
         ("nothing is open", work("reopen", "clean", &["--carry", "f1"]), 3, "unknown_finding"),
-        ("carries and supersedes", work("reopen", "found", &["--carry", "f1", "--supersede-all"]), 2, "usage"),
-        ("raises and supersedes", work("reopen", "found", &["--finding", "x", "--supersede-all"]), 2, "usage"),
+        (
+            "carries and supersedes",
+            work("reopen", "found", &["--carry", "f1", "--supersede-all"]),
+            2,
+            "usage",
+        ),
+        (
+            "raises and supersedes",
+            work("reopen", "found", &["--finding", "x", "--supersede-all"]),
+            2,
+            "usage",
+        ),
         ("blank reason", work("reopen", "clean", &["--reason", ""]), 3, "text_blank"),
         ("reason of 2,001 characters", work("reopen", "clean", &["--reason", &reason]), 3, "text_too_long"),
     ];
@@ -138,12 +173,18 @@ fn other_acts() {
 fn a_child_of_a_workflow_does_not_judge() {
     let project = project();
     let child = [("HARN_CHILD", "1")];
-    let (accept, dispose) = (work("accept", "clean", &[]), ["--dispose", "f1=fixed", "--dispose", "f2=fixed"]);
+    let (accept, dispose) =
+        (work("accept", "clean", &[]), ["--dispose", "f1=fixed", "--dispose", "f2=fixed"]);
     let cases: [Case<'_>; 5] = [
         ("accept", accept, 3, "workflow_child"),
         ("dispose", work("accept", "found", &dispose), 3, "workflow_child"),
         ("reopen", work("reopen", "clean", &["--finding", "x"]), 3, "workflow_child"),
-        ("reopen with a grant", work("reopen", "spent", &["--grant", "1", "--reason", "x"]), 3, "workflow_child"),
+        (
+            "reopen with a grant",
+            work("reopen", "spent", &["--grant", "1", "--reason", "x"]),
+            3,
+            "workflow_child",
+        ),
         ("grant", vec!["work", "grant", "spent", "--attempts", "1", "--reason", "x"], 3, "workflow_child"),
     ];
     assert_refused(&project, &child, &cases);
@@ -162,7 +203,12 @@ fn a_child_of_a_workflow_does_not_judge() {
 #[test]
 fn there_is_no_project() {
     let project = Project::uninitialised();
-    for line in [vec!["work", "list"], vec!["verify"], vec!["run", "list"], vec!["--root", "/nowhere", "work", "list"]] {
+    for line in [
+        vec!["work", "list"],
+        vec!["verify"],
+        vec!["run", "list"],
+        vec!["--root", "/nowhere", "work", "list"],
+    ] {
         let refused = project.harn(&[&line[..], &["--json"]].concat()).exits(3);
         assert_eq!(refused.code(), "no_project", "{line:?}");
         assert!(refused.stderr.contains("hint: `harn init`"), "{}", refused.stderr);

@@ -57,7 +57,11 @@ fn a_prefix_is_enough_to_look_and_must_be_unique() {
     let project = states();
     project.item("rest", PASS, &[]);
     let ambiguous = ("two items begin so", vec!["work", "show", "re"], 3, "ambiguous_id");
-    assert_refused(&project, &[], &[ambiguous, ("none begins so", vec!["work", "show", "x"], 3, "not_found")]);
+    assert_refused(
+        &project,
+        &[],
+        &[ambiguous, ("none begins so", vec!["work", "show", "x"], 3, "not_found")],
+    );
     let error = project.harn(&["work", "show", "re", "--json"]).exits(3).json();
     assert_eq!(error["error"]["details"]["candidates"], serde_json::json!(["ready", "rest", "review"]));
     assert!(project.harn(&["work", "show", "wait"]).ok().stdout.starts_with("waiting: Title\n"));
@@ -164,6 +168,7 @@ fn k_26_a_script_that_changed() {
     }
     // Both digests are named, so that a person can tell which file it was.
     let refused = project.harn(&["work", "run", "changed"]).exits(3);
-    let digests = refused.stderr.split(|c: char| !c.is_ascii_hexdigit()).filter(|word| word.len() == 64).count();
+    let digests =
+        refused.stderr.split(|c: char| !c.is_ascii_hexdigit()).filter(|word| word.len() == 64).count();
     assert_eq!(digests, 2, "{}", refused.stderr);
 }

@@ -27,7 +27,8 @@ fn open(project: &Project) -> Vec<String> {
 fn past(project: &Project) -> Vec<String> {
     let shown = project.harn(&["work", "show", "a", "--json"]).ok().json();
     let text = |value: &Value| value.as_str().unwrap_or_default().replace(" (test clock)", "");
-    let line = |it: &Value| format!("{} {} {}", text(&it["id"]), text(&it["outcome"]), text(&it["closed_by"]));
+    let line =
+        |it: &Value| format!("{} {} {}", text(&it["id"]), text(&it["outcome"]), text(&it["closed_by"]));
     shown["projection"]["findings"]["past"].as_array().into_iter().flatten().map(line).collect()
 }
 
@@ -39,7 +40,11 @@ fn the_same_again_writes_nothing() {
         let after = project.tree();
         let again = reopen(&project, words).ok();
         assert_eq!(project.tree(), after, "{words:?}");
-        assert!(again.stdout.starts_with("nothing changed: the item is reopened already"), "{}", again.stdout);
+        assert!(
+            again.stdout.starts_with("nothing changed: the item is reopened already"),
+            "{}",
+            again.stdout
+        );
         let _ = reopen(&project, &[]).ok();
         assert_eq!(project.tree(), after, "{words:?}: none asks for no other set either");
     }
@@ -59,7 +64,10 @@ fn n_10_others_replace_the_open_set_on_record() {
     assert_eq!(open(&project), ["f4 operator Four"]);
     assert_eq!(past(&project).last().unwrap(), "f3 superseded operator");
     let text = project.harn(&["work", "show", "a"]).ok().stdout;
-    assert!(text.contains("past findings:\n  - f1 by ann (test clock): One\n    superseded by bob"), "{text}");
+    assert!(
+        text.contains("past findings:\n  - f1 by ann (test clock): One\n    superseded by bob"),
+        "{text}"
+    );
 }
 
 #[test]

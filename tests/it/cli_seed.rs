@@ -40,10 +40,12 @@ fn create_and_inspect() {
     }
     let again = typed(&project, "harn work create Another workflows/release.mjs --objective Publish").ok();
     assert_eq!(again.stdout.lines().next(), Some("work-2026-07-22T12-00-00-000Z-000002"));
-    let dependent = format!("harn work create Third workflows/release.mjs --objective O --depends-on {id},{id}2");
+    let dependent =
+        format!("harn work create Third workflows/release.mjs --objective O --depends-on {id},{id}2");
     assert!(typed(&project, &dependent).exits(3).stderr.contains("does not exist"));
     let second = again.stdout.lines().next().unwrap();
-    let dependent = format!("harn work create Third workflows/release.mjs --objective O --depends-on {id},{second}");
+    let dependent =
+        format!("harn work create Third workflows/release.mjs --objective O --depends-on {id},{second}");
     assert!(typed(&project, &dependent).ok().stdout.contains("  waiting  "));
 }
 
@@ -51,7 +53,8 @@ fn create_and_inspect() {
 fn run_review_and_correct() {
     let project = Project::new();
     project.item("writer", AGENT, &[]);
-    let _ = typed(&project, "harn work run writer --adapter exec --exec 'tr a-z A-Z' --subscription-only").ok();
+    let _ =
+        typed(&project, "harn work run writer --adapter exec --exec 'tr a-z A-Z' --subscription-only").ok();
     let reopened = typed(
         &project,
         "harn work reopen writer --actor reviewer \

@@ -12,14 +12,32 @@ fn assert_members(value: &Value, always: &[&str], sometimes: &[&str]) {
     let found = members(value);
     let missing: Vec<_> = always.iter().filter(|name| !found.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?} missing in {found:?}");
-    let unknown: Vec<_> = found.iter().filter(|name| !always.contains(name) && !sometimes.contains(name)).collect();
+    let unknown: Vec<_> =
+        found.iter().filter(|name| !always.contains(name) && !sometimes.contains(name)).collect();
     assert!(unknown.is_empty(), "{unknown:?} is not documented");
 }
 
 const PROJECTION: [&str; 20] = [
-    "schema_version", "id", "title", "state", "next_action", "reason", "try", "unresolved_dependencies", "attempts",
-    "attempts_used", "charged_attempts", "attempts_remaining", "max_attempts", "granted_attempts",
-    "uncharged_in_a_row", "max_uncharged_attempts", "grants", "findings", "notes", "updated_at",
+    "schema_version",
+    "id",
+    "title",
+    "state",
+    "next_action",
+    "reason",
+    "try",
+    "unresolved_dependencies",
+    "attempts",
+    "attempts_used",
+    "charged_attempts",
+    "attempts_remaining",
+    "max_attempts",
+    "granted_attempts",
+    "uncharged_in_a_row",
+    "max_uncharged_attempts",
+    "grants",
+    "findings",
+    "notes",
+    "updated_at",
 ];
 const PROJECTION_SOMETIMES: [&str; 5] =
     ["blocked_on_decision", "next_eligible_at", "latest_run_id", "approval_id", "proof"];
@@ -65,8 +83,17 @@ fn every_verb_that_changes_one_item_prints_the_item() {
         assert_members(&document, &["schema_version", "intent", "events", "projection"], &[]);
         assert_projection(&document["projection"]);
         let intent = [
-            "schema_version", "id", "title", "objective", "acceptance", "dependencies", "workflow", "max_attempts",
-            "max_uncharged_attempts", "source", "created_at",
+            "schema_version",
+            "id",
+            "title",
+            "objective",
+            "acceptance",
+            "dependencies",
+            "workflow",
+            "max_attempts",
+            "max_uncharged_attempts",
+            "source",
+            "created_at",
         ];
         assert_members(&document["intent"], &intent, &[]);
         for event in document["events"].as_array().unwrap() {
@@ -107,11 +134,29 @@ fn reports_of_runs() {
     for (id, more, exit, status, class) in cases {
         let report = project.harn(&[&["work", "run", id, "--json"], more].concat()).exits(exit).json();
         let always = [
-            "schema_version", "status", "work_item_id", "run_id", "attempt", "run_status", "class", "error", "result",
-            "result_digest", "acceptance", "proof", "isolation", "state", "next_action", "reason", "projection",
+            "schema_version",
+            "status",
+            "work_item_id",
+            "run_id",
+            "attempt",
+            "run_status",
+            "class",
+            "error",
+            "result",
+            "result_digest",
+            "acceptance",
+            "proof",
+            "isolation",
+            "state",
+            "next_action",
+            "reason",
+            "projection",
         ];
         assert_members(&report, &always, &[]);
-        assert_eq!((&report["schema_version"], &report["status"], &report["class"]), (&json!(1), &json!(status), &class));
+        assert_eq!(
+            (&report["schema_version"], &report["status"], &report["class"]),
+            (&json!(1), &json!(status), &class)
+        );
         assert_members(&report["acceptance"], &["satisfied", "unsatisfied", "unknown", "total"], &[]);
         assert_members(&report["proof"], &["blob", "bytes"], &[]);
         assert_members(&report["isolation"], &["requested", "effective", "note"], &[]);
@@ -134,7 +179,11 @@ fn reports_of_runs() {
 fn verify_and_init() {
     let project = project();
     let verified = project.harn(&["verify", "--json"]).ok().json();
-    assert_members(&verified, &["schema_version", "streams", "events", "blobs", "orphan_blobs", "problems"], &[]);
+    assert_members(
+        &verified,
+        &["schema_version", "streams", "events", "blobs", "orphan_blobs", "problems"],
+        &[],
+    );
     assert_eq!(verified["streams"], 4);
     std::fs::write(project.of_item("b", "events.jsonl"), "junk\n").unwrap();
     let verified = project.harn(&["verify", "--json"]).exits(5).json();

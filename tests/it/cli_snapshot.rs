@@ -52,11 +52,28 @@ fn everything() -> Project {
     let _ = project.harn(&["work", "accept", "base"]).ok();
     project.write("release.mjs", SCRIPT);
     let create = [
-        "work", "create", "Release the package 発表 🚀", "release.mjs", "--id", "release", "--objective",
+        "work",
+        "create",
+        "Release the package 発表 🚀",
+        "release.mjs",
+        "--id",
+        "release",
+        "--objective",
         "Publish a verified package release, with notes that name every change since the last one, and an archive \
          that was built from the tag.\n\nNothing is published by hand.",
-        "--accept", "The full suite passes", "--accept", "The installed package smoke test passes", "--max-attempts",
-        "2", "--max-uncharged-attempts", "9", "--depends-on", "base", "--source-kind", "external", "--source-ref",
+        "--accept",
+        "The full suite passes",
+        "--accept",
+        "The installed package smoke test passes",
+        "--max-attempts",
+        "2",
+        "--max-uncharged-attempts",
+        "9",
+        "--depends-on",
+        "base",
+        "--source-kind",
+        "external",
+        "--source-ref",
         "https://example.org/issues/12",
     ];
     let _ = project.harn(&create).ok();
@@ -65,7 +82,8 @@ fn everything() -> Project {
     let _ = run("run", &["--adapter", "exec", "--exec", "no-such-program"]).exits(6);
     let _ = run("retry", &[]).exits(4);
     let _ = run("retry", &[]).exits(1);
-    let upstream = End::new(Outcome::Failed, Some(Class::Upstream), None, Some("429: slow down"), None).unwrap();
+    let upstream =
+        End::new(Outcome::Failed, Some(Class::Upstream), None, Some("429: slow down"), None).unwrap();
     begin_by_hand(&project, "release", 0xa0, Some(&upstream));
     begin_by_hand(&project, "release", 0xb0, None);
     let _ = run("retry", &[]).ok();
@@ -74,7 +92,8 @@ fn everything() -> Project {
     let one = ["--actor", "reviewer", "--finding", finding, "--finding", "The manual is one version behind."];
     let _ = run("reopen", &[&one[..], &grant].concat()).ok();
     let _ = run("run", &[]).ok();
-    let disposed = ["--actor", "reviewer", "--dispose", "f1=fixed", "--dispose", "f2=deferred:with the next release"];
+    let disposed =
+        ["--actor", "reviewer", "--dispose", "f1=fixed", "--dispose", "f2=deferred:with the next release"];
     let _ = run("accept", &disposed).ok();
     let _ = run("reopen", &["--actor", "user", "--finding", "The archive holds no licence."]).ok();
     let _ = run("reopen", &["--actor", "user", "--finding", "The archive holds neither licence."]).ok();

@@ -20,8 +20,18 @@ fn project() -> Project {
 fn r_59_a_closed_stream_ends_quietly() {
     let project = project();
     for line in [
-        "work list", "work list --json", "work show a", "work log a", "run list", "verify", "--help", "completions zsh",
-        "work note a --text gone", "work show nope", "work show nope --json", "work frobnicate",
+        "work list",
+        "work list --json",
+        "work show a",
+        "work log a",
+        "run list",
+        "verify",
+        "--help",
+        "completions zsh",
+        "work note a --text gone",
+        "work show nope",
+        "work show nope --json",
+        "work frobnicate",
     ] {
         let words: Vec<&str> = line.split(' ').collect();
         let usual = project.process(PROGRAM, &words).output().unwrap().status.code();
@@ -128,18 +138,26 @@ fn text_fits_the_width_that_is_there() {
     project.write("w.mjs", PASS);
     project.write("f.mjs", FAIL);
     for (id, script) in [("work-2026-07-22T12-00-00-000Z-a1b2c3", "w.mjs"), ("short", "f.mjs")] {
-        let objective = "A long objective with more words than a line of a narrow terminal can hold ".repeat(3);
+        let objective =
+            "A long objective with more words than a line of a narrow terminal can hold ".repeat(3);
         let line = ["work", "create", &title, script, "--objective", &objective, "--id", id];
         let _ = project.harn(&[&line[..], &["--accept", &objective]].concat()).ok();
         let _ = project.harn(&["work", "run", id]);
         let _ = project.harn(&["work", "note", id, "--text", &objective]).ok();
         let _ = project.harn(&["work", "reopen", id, "--finding", &objective]).ok();
     }
-    let run = project.harn(&["run", "list", "--json"]).ok().json()["items"][0]["id"].as_str().unwrap().to_owned();
+    let run =
+        project.harn(&["run", "list", "--json"]).ok().json()["items"][0]["id"].as_str().unwrap().to_owned();
     for width in [40, 60, 80, 120] {
         for line in [
-            "work list", "work show short", "work show work-2026-07-22T12-00-00-000Z-a1b2c3", "work log short",
-            "run list", "work --help", "work run --help", "--help",
+            "work list",
+            "work show short",
+            "work show work-2026-07-22T12-00-00-000Z-a1b2c3",
+            "work log short",
+            "run list",
+            "work --help",
+            "work run --help",
+            "--help",
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             let stated = project.harn_with(&[("COLUMNS", &width.to_string())], &words).ok();
@@ -185,7 +203,8 @@ fn r_61_n_13_titles_are_only_text() {
         ("\u{1b}[2Jgone", 3),
     ];
     for (title, exit) in cases {
-        let outcome = project.harn(&["work", "create", title, "w.mjs", "--objective", "O", "--json"]).exits(exit);
+        let outcome =
+            project.harn(&["work", "create", title, "w.mjs", "--objective", "O", "--json"]).exits(exit);
         let document = outcome.json();
         assert_eq!(document["intent"]["title"].as_str(), (exit == 0).then_some(title), "{title}");
     }

@@ -27,7 +27,8 @@ fn r_29_an_agent_that_never_stops_talking() {
     let project = Project::new();
     project.item("a", AGENT, &[]);
     let line = ["work", "run", "a", "--adapter", "exec", "--exec", "head -c 600000000 /dev/zero"];
-    let mut child = project.process(PROGRAM, &line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child =
+        project.process(PROGRAM, &line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut peak = 0;
     let status = loop {
         peak = peak.max(peak_kib(child.id()).unwrap_or_default());
@@ -38,7 +39,8 @@ fn r_29_an_agent_that_never_stops_talking() {
     };
     assert_eq!(status.code(), Some(1), "a reply that no script can take fails the call");
     assert!(peak > 0 && peak < 100_000, "the program had {peak} KiB");
-    let blobs: u64 = project.tree().values().filter_map(|(_, bytes)| bytes.as_ref()).map(|bytes| bytes.len() as u64).sum();
+    let blobs: u64 =
+        project.tree().values().filter_map(|(_, bytes)| bytes.as_ref()).map(|bytes| bytes.len() as u64).sum();
     assert!(blobs <= (256 << 20) + (1 << 20), "{blobs} bytes are kept");
     let _ = project.harn(&["verify"]).ok();
 }
@@ -48,7 +50,9 @@ fn output_that_is_not_text_is_kept_byte_for_byte() {
     let project = Project::new();
     project.item("a", AGENT, &[]);
     let agent = r"printf '\377\376 caf\351'";
-    let _ = project.harn(&["work", "run", "a", "--adapter", "exec", "--exec", &format!("sh -c \"{agent}\"")]).ok();
+    let _ = project
+        .harn(&["work", "run", "a", "--adapter", "exec", "--exec", &format!("sh -c \"{agent}\"")])
+        .ok();
     let kept = project.tree().into_values().any(|(_, bytes)| bytes.as_deref() == Some(b"\xff\xfe caf\xe9"));
     assert!(kept, "the bytes of the reply are not there");
     let _ = project.harn(&["verify"]).ok();
@@ -64,7 +68,8 @@ fn everything_is_private() {
         "umask 000; '{program}' init && '{program}' work create T w.mjs --objective O --id a && \
          '{program}' work run a --adapter exec --exec 'head -c 9000 /dev/zero'"
     );
-    let status = project.process("sh", &["-c", &script]).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    let status =
+        project.process("sh", &["-c", &script]).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
     assert!(status.success());
     assert_eq!(fs::metadata(project.state()).unwrap().permissions().mode() & 0o777, 0o700);
     let tree = project.tree();

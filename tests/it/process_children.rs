@@ -14,7 +14,9 @@ pub(crate) fn alive(pid: &str) -> bool {
         Ok(stat) => stat.rsplit(") ").next().is_some_and(|rest| !rest.starts_with('Z')),
         Err(_) if Path::new("/proc/self").exists() => false,
         // Without `/proc`, ask for the process by a signal that does nothing.
-        Err(_) => std::process::Command::new("kill").args(["-0", pid]).status().is_ok_and(|status| status.success()),
+        Err(_) => {
+            std::process::Command::new("kill").args(["-0", pid]).status().is_ok_and(|status| status.success())
+        }
     }
 }
 

@@ -92,8 +92,12 @@ fn a_killed_run_can_always_go_on() {
 
         let shown = project.harn(&["work", "show", "a", "--json"]).ok().json();
         let projection = &shown["projection"];
-        let started =
-            shown["events"].as_array().unwrap().iter().filter(|event| event["event"] == "attempt.started").count();
+        let started = shown["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|event| event["event"] == "attempt.started")
+            .count();
         assert_eq!(projection["attempts_used"], started, "{when}: the log explains the attempts");
         match projection["state"].as_str().unwrap() {
             "ready" => verb = "run",
@@ -121,7 +125,9 @@ fn a_killed_run_leaves_no_agent() {
     let agent = "sh -c 'sleep 600 & echo $! > grandchild; echo $$ > child; sleep 600'";
     let mut child = start(&project, &["work", "run", "a", "--adapter", "exec", "--exec", agent]);
     let pids = ["child", "grandchild"].map(|file| project.root().join(file));
-    wait_until("the agent has started", || pids.iter().all(|file| fs::read_to_string(file).is_ok_and(|pid| pid.ends_with('\n'))));
+    wait_until("the agent has started", || {
+        pids.iter().all(|file| fs::read_to_string(file).is_ok_and(|pid| pid.ends_with('\n')))
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     for file in pids {

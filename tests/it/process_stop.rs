@@ -37,11 +37,18 @@ fn a_signal_ends_the_run_and_all_its_children() {
 
         let shown = project.harn(&["work", "show", "a", "--json"]).ok().json();
         let attempt = &shown["projection"]["attempts"][0];
-        assert_eq!((attempt["status"].as_str(), attempt["charged"].as_bool()), (Some("failed"), Some(true)), "{name}");
+        assert_eq!(
+            (attempt["status"].as_str(), attempt["charged"].as_bool()),
+            (Some("failed"), Some(true)),
+            "{name}"
+        );
         let run = attempt["run_id"].as_str().unwrap();
         let log = project.harn(&["run", "log", run, "--json"]).ok().json();
         let last = log["events"].as_array().unwrap().last().unwrap();
-        assert_eq!((last["event"].as_str(), last["data"]["failure"].as_str()), (Some("run.ended"), Some("signal")));
+        assert_eq!(
+            (last["event"].as_str(), last["data"]["failure"].as_str()),
+            (Some("run.ended"), Some("signal"))
+        );
         let _ = project.harn(&["verify"]).ok();
         let _ = project.harn(&["work", "retry", "a", "--adapter", "exec", "--exec", "cat"]).ok();
     }
@@ -52,7 +59,8 @@ fn a_signal_ends_the_run_and_all_its_children() {
 fn a_signal_before_any_agent_costs_nothing() {
     let project = Project::new();
     project.item("a", "export default async ({ log }) => { log('here'); for (;;) {} };", &[]);
-    let child = project.process(PROGRAM, &["work", "run", "a"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child =
+        project.process(PROGRAM, &["work", "run", "a"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut child = child.unwrap();
     wait_until("the script runs", || {
         let runs = project.harn(&["run", "list", "--json"]).ok().json();

@@ -70,7 +70,9 @@ fn paths(text: &str) -> Vec<(usize, String)> {
             let file = [".rs", ".md"].iter().any(|ending| name.ends_with(ending)) || name.ends_with(".sh");
             file && !name.contains([' ', '<', '*'])
         };
-        found.extend(line.split('`').skip(1).step_by(2).filter(is_source).map(|name| (number + 1, name.to_owned())));
+        found.extend(
+            line.split('`').skip(1).step_by(2).filter(is_source).map(|name| (number + 1, name.to_owned())),
+        );
     }
     found
 }
@@ -124,6 +126,7 @@ fn every_source_file_states_its_job_and_keeps_to_it() {
 #[test]
 fn the_printed_transition_table_is_the_one_in_the_code() {
     let text = fs::read_to_string(root().join("docs/work-items.md")).unwrap();
-    let table = text.split("<!-- table -->\n").nth(1).and_then(|rest| rest.split("<!-- end of table -->").next());
+    let table =
+        text.split("<!-- table -->\n").nth(1).and_then(|rest| rest.split("<!-- end of table -->").next());
     assert_eq!(table, Some(&*harn_workflow::work::transition::markdown()));
 }

@@ -77,8 +77,10 @@ pub enum Command {
     #[command(subcommand)]
     Run(RunCommand),
     /// Prove every record of the project
-    #[command(long_about = "Prove every record of the project: each line of each stream, and each blob that they \
-                            cite.\n\nExits 5 if something is damaged, unfinished, missing or foreign.")]
+    #[command(
+        long_about = "Prove every record of the project: each line of each stream, and each blob that they \
+                            cite.\n\nExits 5 if something is damaged, unfinished, missing or foreign."
+    )]
     Verify,
     /// Print a completion script for a shell
     Completions {

@@ -19,7 +19,9 @@ pub(crate) fn decide(when: ColorWhen, io: &Io<'_>) -> Colored {
         ColorWhen::Auto if io.variable("NO_COLOR").is_some() => for_all(false),
         ColorWhen::Auto if io.variable("CLICOLOR_FORCE").is_some_and(|value| value != "0") => for_all(true),
         ColorWhen::Auto if io.variable("TERM").is_some_and(|value| value == "dumb") => for_all(false),
-        ColorWhen::Auto => Colored { stdout: io.stdout.terminal.is_some(), stderr: io.stderr.terminal.is_some() },
+        ColorWhen::Auto => {
+            Colored { stdout: io.stdout.terminal.is_some(), stderr: io.stderr.terminal.is_some() }
+        }
     }
 }
 

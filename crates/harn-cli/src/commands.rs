@@ -32,11 +32,18 @@ impl Context<'_, '_> {
     /// Says something on standard error that does not stop the command.
     pub(crate) fn warn(&mut self, message: &str) {
         // A closed stream ends quietly.
-        let _ = writeln!(self.io.stderr.writer, "{} {}", paint(self.words.hint, "warning:"), safe_line(message));
+        let _ =
+            writeln!(self.io.stderr.writer, "{} {}", paint(self.words.hint, "warning:"), safe_line(message));
     }
 
     /// Warns of bytes that a crash left behind the last event of a stream, and returns the words.
-    pub(crate) fn warn_of_tail(&mut self, kind: &str, id: &StreamId, events: u64, tail: UnfinishedTail) -> String {
+    pub(crate) fn warn_of_tail(
+        &mut self,
+        kind: &str,
+        id: &StreamId,
+        events: u64,
+        tail: UnfinishedTail,
+    ) -> String {
         let path = self.session.project.state.join(kind).join(id.as_str()).join("events.jsonl");
         let warning = format!(
             "{}: line {}, byte {}: {} unfinished bytes were left by a crash and are not counted; the next change moves \

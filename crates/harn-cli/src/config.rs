@@ -69,7 +69,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(Config::read(directory.path()).unwrap(), Config::default());
         let cases = [
-            ("adapter = \"a\"\n[adapters.a]\ncommand = [\"sh\", \"-c\", \"cat\"]\n[findings]\nonly_raiser = true\n", true),
+            (
+                "adapter = \"a\"\n[adapters.a]\ncommand = [\"sh\", \"-c\", \"cat\"]\n[findings]\nonly_raiser = true\n",
+                true,
+            ),
             ("adaptor = \"a\"\n", false),
             ("[adapters.a]\n", false),
             ("[findings]\nonly_raisers = true\n", false),

@@ -28,7 +28,12 @@ impl Failure {
     }
 
     /// A failure that a library reported, with everything that caused it.
-    pub(crate) fn from_error(exit: Exit, code: &'static str, hint: Option<String>, error: &dyn Error) -> Self {
+    pub(crate) fn from_error(
+        exit: Exit,
+        code: &'static str,
+        hint: Option<String>,
+        error: &dyn Error,
+    ) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {
@@ -71,7 +76,9 @@ impl Failure {
     pub(crate) fn text(&self, palette: Palette) -> String {
         let mut lines = vec![format!("{} {}", paint(palette.error, "error:"), safe_block(&self.message))];
         lines.extend(self.causes.iter().map(|cause| format!("  cause: {}", safe_block(cause))));
-        lines.extend(self.hint.iter().map(|hint| format!("{} {}", paint(palette.hint, "hint:"), safe_block(hint))));
+        lines.extend(
+            self.hint.iter().map(|hint| format!("{} {}", paint(palette.hint, "hint:"), safe_block(hint))),
+        );
         lines.join("\n") + "\n"
     }
 
@@ -79,7 +86,8 @@ impl Failure {
     pub(crate) fn json(&self) -> Value {
         let mut error = Map::new();
         error.insert("code".to_owned(), self.code.into());
-        let message = self.causes.iter().fold(self.message.clone(), |message, cause| format!("{message}: {cause}"));
+        let message =
+            self.causes.iter().fold(self.message.clone(), |message, cause| format!("{message}: {cause}"));
         error.insert("message".to_owned(), message.into());
         if let Some(hint) = &self.hint {
             error.insert("hint".to_owned(), hint.clone().into());

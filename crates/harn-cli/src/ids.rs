@@ -12,12 +12,16 @@ const CANDIDATES: usize = 10;
 pub(crate) fn resolve(ledger: &Ledger, kind: &str, text: &str, allowed: bool) -> Result<StreamId, Failure> {
     let unknown = || {
         let list = format!("harn {kind} list");
-        Failure::new(Exit::Refused, "not_found", format!("there is no {} `{}`", noun(kind), text.escape_debug()))
-            .hint(format!("`{list}` shows what there is"))
+        Failure::new(
+            Exit::Refused,
+            "not_found",
+            format!("there is no {} `{}`", noun(kind), text.escape_debug()),
+        )
+        .hint(format!("`{list}` shows what there is"))
     };
-    let ids = ledger.ids(kind).map_err(|error| {
-        Failure::from_error(Exit::Environment, error.code(), error.hint(), &error)
-    })?;
+    let ids = ledger
+        .ids(kind)
+        .map_err(|error| Failure::from_error(Exit::Environment, error.code(), error.hint(), &error))?;
     if let Some(exact) = ids.iter().find(|id| id.as_str() == text) {
         return Ok(exact.clone());
     }

@@ -52,7 +52,10 @@ impl Io<'_> {
 
     /// The width that output for people has to fit, if there is one: `COLUMNS`, else the terminal's.
     pub(crate) fn width(&self) -> Option<usize> {
-        let stated = self.text_variable("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|&n: &usize| n >= 20);
+        let stated = self
+            .text_variable("COLUMNS")
+            .and_then(|columns| columns.parse().ok())
+            .filter(|&n: &usize| n >= 20);
         stated.or(self.stdout.terminal)
     }
 }

@@ -49,7 +49,8 @@ impl Project {
     }
 
     fn at(root: PathBuf) -> Result<Self, FindError> {
-        let main = main_checkout(&root).map_err(|source| FindError::Io { path: root.join(".git"), source })?;
+        let main =
+            main_checkout(&root).map_err(|source| FindError::Io { path: root.join(".git"), source })?;
         let state = main.as_deref().unwrap_or(&root).join(PROJECT).join(STATE);
         Ok(Self { configuration: root.join(PROJECT), state, root })
     }

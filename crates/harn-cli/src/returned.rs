@@ -27,7 +27,9 @@ pub(crate) fn returned(works: &WorkLedger, run_id: &str) -> Option<Value> {
 fn value(works: &WorkLedger, payload: &Payload) -> Option<Value> {
     let text = match (payload.content.text(), payload.content.blob()) {
         (Some(text), _) => text.to_owned(),
-        (None, Some(blob)) if blob.bytes <= VALUE_MAX => String::from_utf8(works.blobs().get(&blob).ok()?).ok()?,
+        (None, Some(blob)) if blob.bytes <= VALUE_MAX => {
+            String::from_utf8(works.blobs().get(&blob).ok()?).ok()?
+        }
         _ => return None,
     };
     match payload.kind {

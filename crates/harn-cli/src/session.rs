@@ -10,7 +10,7 @@ use harn_workflow::work::{Caller, Role};
 
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::failure::{Failure, Fails as _};
+use crate::failure::{Fails as _, Failure};
 use crate::io::Io;
 use crate::project::Project;
 

@@ -16,7 +16,12 @@ use crate::text::{Palette, paint};
 const PARSER_HINT: &str = "\n\nFor more information, try ";
 
 /// Help and version go to standard output; what is wrong with a command line goes to standard error.
-pub(crate) fn explain(error: &clap::Error, arguments: &[OsString], colored: Colored, io: &mut Io<'_>) -> Exit {
+pub(crate) fn explain(
+    error: &clap::Error,
+    arguments: &[OsString],
+    colored: Colored,
+    io: &mut Io<'_>,
+) -> Exit {
     let rendered = error.render();
     let text = |colored: bool| if colored { rendered.ansi().to_string() } else { rendered.to_string() };
     if !error.use_stderr() {

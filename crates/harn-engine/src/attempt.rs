@@ -10,10 +10,10 @@ mod watch;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use harn_ledger::{CreateError, LeaseError, Recorded, StreamError, StreamId};
+use harn_ledger::{CreateError, ExecuteError, LeaseError, Recorded, StreamError, StreamId};
 use harn_workflow::run::{Event, ManifestError, Proof};
-use harn_workflow::work::{Caller, Trigger};
-use harn_workflow::{BeginError, EndError, WorkItem, WorkLedger};
+use harn_workflow::work::{Caller, Refusal, Trigger};
+use harn_workflow::{BeginError, EndError, WorkError, WorkItem, WorkLedger};
 
 use crate::run::{self, Adapters, RunError, Stopper};
 
@@ -112,12 +112,15 @@ impl AttemptError {
             Self::Stream(error) => error.hint(),
             Self::Options(error) => error.hint(),
             Self::Script(error) => error.hint(),
-            Self::Lease(_) => Some("wait until it is done, or cancel the item".to_owned()),
+            Self::Lease(LeaseError::Held { stream, .. }) => Some(format!("harn work show {}", stream.id())),
+            Self::Lease(_) => None,
             Self::Begin(error) => error.hint(),
             Self::Manifest(error) => error.hint(),
             Self::CreateRun(error) => error.hint(),
             Self::Run(error) => error.hint(),
-            Self::End(_) => Some("`harn work reconcile` records the end that the run's own stream proves".to_owned()),
+            Self::End(_) => {
+                Some("`harn work reconcile` records the end that the run's own stream proves".to_owned())
+            }
         }
     }
 }
@@ -143,6 +146,12 @@ pub fn run_attempt(request: AttemptRequest<'_>) -> Result<AttemptReport, Attempt
     let plan = plan::Plan::new(options, adapters, item.intent())?;
     plan.check()?;
 
+    match works.check_begin(caller, id, trigger) {
+        // Who runs it is said by the lease, in the holder's own words.
+        Ok(())
+        | Err(BeginError::Work(WorkError::Execute(ExecuteError::Refused(Refusal::Running { .. })))) => {}
+        Err(refused) => return Err(refused.into()),
+    }
     let _lease = item.stream.lease(lease_note)?;
     let begun = works.begin(caller, id, trigger)?;
     let manifest = plan.manifest(&begun)?;

@@ -23,6 +23,7 @@ mod attempt;
 mod create;
 mod list;
 mod observe;
+mod ownership;
 mod proof;
 mod verify;
 
@@ -38,8 +39,11 @@ use crate::work::{Accept, Caller, Command, Event, Intent, Projection, Refusal, R
 pub use attempt::{BeginError, Begun, EndError};
 pub use create::{CreateWorkError, Draft, ScriptText};
 pub use list::{Listing, Unreadable};
+pub use ownership::ForeignRun;
 pub use proof::ProofError;
 pub use verify::{Unproven, UnprovenKind};
+
+use observe::View;
 
 /// The work items of a ledger. Clones share everything.
 #[derive(Debug, Clone)]
@@ -152,7 +156,12 @@ impl WorkLedger {
     }
 
     /// Gives the objective up.
-    pub fn cancel(&self, caller: &Caller, id: &StreamId, reason: Option<String>) -> Result<Changed, WorkError> {
+    pub fn cancel(
+        &self,
+        caller: &Caller,
+        id: &StreamId,
+        reason: Option<String>,
+    ) -> Result<Changed, WorkError> {
         self.change(caller, id, Command::Cancel { reason })
     }
 
@@ -191,13 +200,14 @@ impl WorkLedger {
         command: Command,
     ) -> Result<Committed<Event>, WorkError> {
         self.store_proof_of_open_attempt(stream)?;
+        let view = View::of(&command);
         let actor = caller.actor.as_str();
-        Ok(stream.execute_with(actor, command, |state| Ok(self.facts(stream, state, caller)?))?)
+        Ok(stream.execute_with(actor, command, |state| Ok(self.facts(stream, state, caller, view)?))?)
     }
 
     fn item(&self, stream: Stream<Work>) -> Result<WorkItem, StreamError> {
         let state = stream.state()?;
-        let projection = Projection::of(&state, &self.observe(&stream, &state, observe::Depth::Shown)?);
+        let projection = Projection::of(&state, &self.observe(&stream, &state, View::Shown)?);
         Ok(WorkItem { stream, projection })
     }
 
@@ -205,12 +215,19 @@ impl WorkLedger {
         self.clock.now()
     }
 
-    /// A new id: the prefix, the time, and six random digits.
-    fn new_id(&self, prefix: &str, now: Timestamp) -> StreamId {
-        let [a, b, c] = self.ids.next_bytes();
+    /// An id for a new stream that no stream of that kind has: the kind, the time, and six random digits.
+    fn new_id(&self, kind: &str, now: Timestamp) -> StreamId {
         let time: String = now.to_string().replace([':', '.'], "-");
         // To the millisecond is enough for people: the last three digits go, and the `Z` stays.
         let time = format!("{}Z", &time[..time.len() - 4]);
-        StreamId::new(&format!("{prefix}-{time}-{a:02x}{b:02x}{c:02x}")).expect("it has only letters, digits and dashes")
+        loop {
+            let [a, b, c] = self.ids.next_bytes();
+            let id = StreamId::new(&format!("{kind}-{time}-{a:02x}{b:02x}{c:02x}"))
+                .expect("it has only letters, digits and dashes");
+            let taken = self.ledger.raw(kind, id.as_str()).is_ok_and(|stream| stream.intent().is_ok());
+            if !taken {
+                return id;
+            }
+        }
     }
 }

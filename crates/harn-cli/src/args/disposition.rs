@@ -53,7 +53,10 @@ impl Args for DispositionArgs {
 impl FromArgMatches for DispositionArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let occurrences = matches.get_occurrences::<String>(NAME).into_iter().flatten();
-        occurrences.map(|words| parse(&words.cloned().collect::<Vec<_>>())).collect::<Result<_, _>>().map(Self)
+        occurrences
+            .map(|words| parse(&words.cloned().collect::<Vec<_>>()))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -66,8 +69,9 @@ impl FromArgMatches for DispositionArgs {
 fn parse(words: &[String]) -> Result<DispositionArg, clap::Error> {
     let text = words.join(" ");
     let usage = |what: &str| {
-        let message =
-            format!("`--dispose {text}` {what}, expected `--dispose f1=fixed` or `--dispose f1=deferred:REASON`\n");
+        let message = format!(
+            "`--dispose {text}` {what}, expected `--dispose f1=fixed` or `--dispose f1=deferred:REASON`\n"
+        );
         clap::Error::raw(ErrorKind::ValueValidation, message)
     };
     let (finding, outcome) = text.split_once('=').ok_or_else(|| usage("has no `=`"))?;
@@ -90,8 +94,9 @@ mod tests {
     use super::*;
 
     fn matched(line: &str) -> Result<Vec<(String, OutcomeArg)>, clap::Error> {
-        let command = DispositionArgs::augment_args(Command::new("accept").arg(Arg::new("id").required(true)))
-            .arg(Arg::new("actor").long("actor"));
+        let command =
+            DispositionArgs::augment_args(Command::new("accept").arg(Arg::new("id").required(true)))
+                .arg(Arg::new("actor").long("actor"));
         let matches = command.try_get_matches_from(line.split(' '))?;
         let found = DispositionArgs::from_arg_matches(&matches)?.0;
         Ok(found.into_iter().map(|one| (one.finding, one.outcome)).collect())

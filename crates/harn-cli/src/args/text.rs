@@ -4,7 +4,11 @@
 /// word that looks like an option is taken for one.
 pub(super) fn text(text: &str) -> Result<String, String> {
     let is_option = text.len() > 1 && text.starts_with('-') && !text.contains(char::is_whitespace);
-    if is_option { Err("expected a text, found what looks like an option".to_owned()) } else { Ok(text.to_owned()) }
+    if is_option {
+        Err("expected a text, found what looks like an option".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 #[cfg(test)]

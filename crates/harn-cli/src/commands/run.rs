@@ -58,7 +58,12 @@ fn show(context: &mut Context<'_, '_>, id: &str) -> Result<Exit, Failure> {
     let row = render::RunRow::new(run.intent(), &run.state()?);
     let proof = context.session.works.compute_proof(&id).ok();
     let result = returned(&context.session.works, id.as_str());
-    let shown = render::ShownRun { row: &row, manifest: run.intent(), proof: proof.as_ref(), result: result.as_ref() };
+    let shown = render::ShownRun {
+        row: &row,
+        manifest: run.intent(),
+        proof: proof.as_ref(),
+        result: result.as_ref(),
+    };
     let text = render::run(&shown, context.prose_width(), context.palette);
     context.output.text(&text);
     context.output.document(json!({
@@ -115,6 +120,8 @@ pub(super) fn print_log(
     context.output.text(&render::log(&events, chain, context.io.width()));
     let stream = format!("{kind}/{id}");
     let documents: Vec<Value> = events.iter().map(render::event_document).collect();
-    context.output.document(json!({ "schema_version": 1, "stream": stream, "head": head, "events": documents }));
+    context
+        .output
+        .document(json!({ "schema_version": 1, "stream": stream, "head": head, "events": documents }));
     Ok(Exit::Done)
 }

@@ -24,7 +24,9 @@ pub(super) fn run(context: &mut Context<'_, '_>, command: &WorkCommand) -> Resul
         WorkCommand::List { state } => (list::run(context, *state), None),
         WorkCommand::Show { id } => (show::show(context, id), None),
         WorkCommand::Log { id, chain } => (show::log(context, id, *chain), None),
-        WorkCommand::Note { id, text, actor } => (govern::note(context, id, text, actor.as_deref()), Some(id)),
+        WorkCommand::Note { id, text, actor } => {
+            (govern::note(context, id, text, actor.as_deref()), Some(id))
+        }
         WorkCommand::Reconcile { id, actor } => {
             (reconcile::run(context, id.as_deref(), actor.as_deref()), id.as_ref())
         }
@@ -71,7 +73,8 @@ fn print_changed(context: &mut Context<'_, '_>, changed: &Changed) -> Result<Exi
 fn print_item(context: &mut Context<'_, '_>, item: &WorkItem) -> Result<Exit, Failure> {
     let works = &context.session.works;
     let proved = item.projection.attempts.iter().rev().find_map(|attempt| Some((attempt, attempt.proof?)));
-    let evidence = proved.map(|(attempt, proof)| (attempt.number, works.stored_proof(&attempt.run_id, &proof)));
+    let evidence =
+        proved.map(|(attempt, proof)| (attempt.number, works.stored_proof(&attempt.run_id, &proof)));
     let text = render::item(item, evidence.as_ref(), context.prose_width(), context.palette);
     context.output.text(&text);
     let document = render::item_document(context.session.works.ledger(), item)?;

@@ -62,7 +62,9 @@ pub(super) fn of_create(error: &CreateWorkError) -> Option<&ReadError> {
 pub(super) fn of_attempt(error: &AttemptError) -> Option<&ReadError> {
     match error {
         AttemptError::Stream(error) => of_stream(error),
-        AttemptError::Begin(BeginError::Work(error)) | AttemptError::End(EndError::Work(error)) => of_work(error),
+        AttemptError::Begin(BeginError::Work(error)) | AttemptError::End(EndError::Work(error)) => {
+            of_work(error)
+        }
         AttemptError::End(EndError::Proof(error)) => of_proof(error),
         _ => None,
     }

@@ -63,7 +63,8 @@ pub(crate) fn item(item: &WorkItem, evidence: Option<&Evidence>, width: usize, p
         page.section("depends on");
         for id in &intent.dependencies {
             let unresolved = shown.unresolved_dependencies.iter().find(|it| it.id == *id);
-            let why = unresolved.map_or_else(|| "succeeded".to_owned(), |it| format!("{}: {}", it.state_word(), it.why));
+            let why = unresolved
+                .map_or_else(|| "succeeded".to_owned(), |it| format!("{}: {}", it.state_word(), it.why));
             page.item("  - ", &format!("{id}: {why}"));
         }
     }
@@ -102,7 +103,8 @@ fn record(page: &mut Page, item: &WorkItem) {
     for module in &intent.workflow.modules {
         page.token("  imports ", &module.path);
     }
-    let reference = intent.source.reference.as_deref().map(|reference| format!(" {reference}")).unwrap_or_default();
+    let reference =
+        intent.source.reference.as_deref().map(|reference| format!(" {reference}")).unwrap_or_default();
     page.item("  ", &format!("source {}{reference}", intent.source.kind));
     page.item("  ", &format!("created {}", to_the_second(intent.created_at)));
     page.item("  ", &format!("changed {}", to_the_second(item.projection.updated_at)));
@@ -137,7 +139,10 @@ fn attempt(page: &mut Page, attempt: &AttemptRow) {
         (None, false) => "not charged".to_owned(),
     };
     let started = to_the_second(attempt.started_at);
-    page.item("  ", &format!("{}. {}, {}, {charge}, {started}", attempt.number, attempt.status, attempt.trigger));
+    page.item(
+        "  ",
+        &format!("{}. {}, {}, {charge}, {started}", attempt.number, attempt.status, attempt.trigger),
+    );
     page.token("     ", attempt.run_id.as_str());
     if let Some(error) = &attempt.error {
         page.item("     ", &format!("error: {error}"));
@@ -160,7 +165,9 @@ const fn state_style(state: ItemState, palette: Palette) -> anstyle::Style {
     match state {
         ItemState::Succeeded => palette.good,
         ItemState::Blocked | ItemState::InReview | ItemState::AwaitingApproval => palette.waiting,
-        ItemState::Waiting | ItemState::Ready | ItemState::Running | ItemState::Cancelled => anstyle::Style::new(),
+        ItemState::Waiting | ItemState::Ready | ItemState::Running | ItemState::Cancelled => {
+            anstyle::Style::new()
+        }
     }
 }
 

@@ -23,7 +23,8 @@ pub(crate) fn log(events: &[RawEvent], chain: bool, width: Option<usize>) -> Str
         .collect();
     let mut lines = rows(&cells, None);
     if let Some(width) = width.filter(|width| lines.iter().any(|line| line.width() > *width)) {
-        let heads: Vec<[String; 4]> = cells.iter().map(|[a, b, c, d, _]| [a, b, c, d].map(Clone::clone)).collect();
+        let heads: Vec<[String; 4]> =
+            cells.iter().map(|[a, b, c, d, _]| [a, b, c, d].map(Clone::clone)).collect();
         lines = rows(&heads, Some(width));
         for (line, [.., data]) in lines.iter_mut().zip(&cells).filter(|(_, [.., data])| !data.is_empty()) {
             *line = format!("{line}\n    {}", cut(data, width.saturating_sub(4)));

@@ -10,7 +10,12 @@ use crate::returned::in_words;
 use crate::text::Palette;
 
 /// The report in words: what was done, what it proves, and where the item stands now.
-pub(crate) fn report(report: &AttemptReport, result: Option<&Value>, width: usize, palette: Palette) -> String {
+pub(crate) fn report(
+    report: &AttemptReport,
+    result: Option<&Value>,
+    width: usize,
+    palette: Palette,
+) -> String {
     let (proof, shown) = (&report.proof, &report.item.projection);
     let number = shown.attempts.last().map_or(0, |attempt| attempt.number);
     let verdict = if proof.passes() { "passed" } else { "did not pass" };

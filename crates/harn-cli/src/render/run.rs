@@ -110,7 +110,8 @@ pub(crate) fn proof(proof: &Proof, width: usize, palette: Palette) -> String {
 
 fn proof_into(page: &mut Page, proof: &Proof, palette: Palette) {
     let run = &proof.run;
-    let (verdict, style) = if proof.passes() { ("passed", palette.good) } else { ("did not pass", palette.waiting) };
+    let (verdict, style) =
+        if proof.passes() { ("passed", palette.good) } else { ("did not pass", palette.waiting) };
     page.word("verdict", verdict, style);
     let class = run.class.map(|class| format!(", {}", word(class))).unwrap_or_default();
     page.line("run", &format!("{}{class} after {}", word(run.status), seconds(run.duration_ms)));

@@ -17,8 +17,8 @@ pub struct ChildIdentity<'a> {
 /// Prefixes of variables that tie a vendor's tool to the session that started it.
 const SESSION_PREFIXES: [&str; 3] = ["CLAUDE", "CODEX", "CURSOR"];
 
-/// Variables that look like a session's but say where a login is kept.
-const LOGINS: [&str; 3] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "CURSOR_CONFIG_DIR"];
+/// Variables that look like a session's but are a login, or say where one is kept.
+const LOGINS: [&str; 4] = ["CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CURSOR_CONFIG_DIR"];
 
 /// The environment of an agent: the caller's without what ties it to a session; without API keys too if only
 /// subscriptions may be billed.
@@ -52,7 +52,9 @@ fn marked<'a>(
 }
 
 fn is_session(name: &str) -> bool {
-    SESSION_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) && !LOGINS.contains(&name) && !is_api_key(name)
+    SESSION_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        && !LOGINS.contains(&name)
+        && !is_api_key(name)
 }
 
 fn is_api_key(name: &str) -> bool {
@@ -66,23 +68,35 @@ mod tests {
     #[test]
     fn sessions_go_logins_stay_and_keys_go_on_request() {
         let caller: BTreeMap<OsString, OsString> = [
-            "PATH", "CLAUDECODE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SANDBOX", "CURSOR_TRACE_ID",
-            "CURSOR_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_AUTH_TOKEN",
+            "PATH",
+            "CLAUDECODE",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+            "CODEX_SANDBOX",
+            "CURSOR_TRACE_ID",
+            "CURSOR_API_KEY",
+            "OPENAI_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
         ]
         .map(|name| (name.into(), "x".into()))
         .into();
         let names = |subscription_only| {
             let identity = ChildIdentity { run_id: "r", child_id: "a1" };
-            let Environment::Exact(variables) = agent_environment(&caller, subscription_only, &identity) else {
+            let Environment::Exact(variables) = agent_environment(&caller, subscription_only, &identity)
+            else {
                 panic!("the environment of a child is exact");
             };
             variables.keys().map(|name| name.to_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(
             names(false),
-            "ANTHROPIC_AUTH_TOKEN CLAUDE_CONFIG_DIR CODEX_HOME CURSOR_API_KEY HARN_AGENT_ID HARN_CHILD HARN_RUN_ID \
-             OPENAI_API_KEY PATH"
+            "ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CONFIG_DIR CODEX_HOME CURSOR_API_KEY HARN_AGENT_ID \
+             HARN_CHILD HARN_RUN_ID OPENAI_API_KEY PATH"
         );
-        assert_eq!(names(true), "CLAUDE_CONFIG_DIR CODEX_HOME HARN_AGENT_ID HARN_CHILD HARN_RUN_ID PATH");
+        assert_eq!(
+            names(true),
+            "CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CONFIG_DIR CODEX_HOME HARN_AGENT_ID HARN_CHILD HARN_RUN_ID PATH"
+        );
     }
 }

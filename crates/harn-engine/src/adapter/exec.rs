@@ -46,7 +46,11 @@ impl Adapter for Exec {
     }
 
     fn invocation(&self, request: &AgentRequest) -> Result<Invocation, AgentFailure> {
-        let asked = [("model", request.model.is_some()), ("effort", request.effort.is_some())];
+        let asked = [
+            ("model", request.model.is_some()),
+            ("effort", request.effort.is_some()),
+            ("maxTurns", request.max_turns.is_some()),
+        ];
         if let Some((option, _)) = asked.into_iter().find(|&(_, given)| given) {
             return Err(AgentFailure::unclassed(format!(
                 "the adapter `{}` runs a command as it is and takes no `{option}`",

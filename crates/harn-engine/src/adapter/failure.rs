@@ -56,7 +56,9 @@ impl AgentFailure {
             Outcome::Timeout => ended(format!("`{program}` ran out of time and was ended")),
             Outcome::MissingTool => Self { class: Some(AgentClass::Environment), message: start_error },
             Outcome::CouldNotStart => Self::unclassed(start_error),
-            Outcome::NotRun | Outcome::Stopped => Self::unclassed(format!("`{program}` was stopped with its run")),
+            Outcome::NotRun | Outcome::Stopped => {
+                Self::unclassed(format!("`{program}` was stopped with its run"))
+            }
             Outcome::Failed => ended(match finished.exit {
                 Some(Exit::Code(code)) => format!("`{program}` exited with code {code}"),
                 Some(Exit::Signal(signal)) => format!("`{program}` was ended by signal {signal}"),

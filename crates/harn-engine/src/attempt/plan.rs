@@ -8,8 +8,8 @@ use harn_ledger::text::TextError;
 use harn_ledger::{Digest, StreamId, Timestamp};
 use harn_workflow::Begun;
 use harn_workflow::run::{
-    AbsolutePath, Execution, InvalidPath, Isolation, Label, Line, Manifest, ManifestError, ManifestParts, Module,
-    Script, Version, Snapshot
+    AbsolutePath, Execution, InvalidPath, Isolation, Label, Line, Manifest, ManifestError, ManifestParts,
+    Module, Script, Snapshot, Version,
 };
 use harn_workflow::work::Intent;
 
@@ -52,7 +52,7 @@ pub enum OptionsError {
     #[error("the working directory is not usable")]
     Path(#[from] InvalidPath),
     /// There is no such adapter.
-    #[error("there is no adapter `{name}`, expected {}", known.join(", "))]
+    #[error("there is no adapter `{name}`, expected {}", expected(known))]
     UnknownAdapter {
         /// The name.
         name: String,
@@ -80,9 +80,10 @@ impl OptionsError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::UnknownAdapter { .. } => {
-                Some("use `--adapter exec --exec COMMAND`, or describe the adapter in `.harn/config.toml`".to_owned())
-            }
+            Self::UnknownAdapter { .. } => Some(
+                "use `--adapter exec --exec COMMAND`, or describe the adapter in `.harn/config.toml`"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
@@ -112,12 +113,14 @@ impl Plan {
             let known = adapters.names().map(str::to_owned).collect();
             return Err(OptionsError::UnknownAdapter { name: name.to_owned(), known });
         }
-        let mut execution = Execution::in_dir(AbsolutePath::new(&options.cwd.to_string_lossy())?);
+        // A path that is not text cannot be recorded as it is, and must not be recorded as another one.
+        let cwd =
+            options.cwd.to_str().ok_or_else(|| InvalidPath(options.cwd.to_string_lossy().into_owned()))?;
+        let mut execution = Execution::in_dir(AbsolutePath::new(cwd)?);
         execution.adapter = adapter.map(|name| Line::new("adapter", name)).transpose()?;
         execution.max_agents = options.max_agents;
         execution.concurrency = options.concurrency;
-        execution.deadline_ms =
-            options.deadline.and_then(|deadline| NonZeroU64::new(u64::try_from(deadline.as_millis()).ok()?));
+        execution.deadline_ms = options.deadline.map(milliseconds);
         execution.subscription_only = options.subscription_only;
         execution.allow_api_billing = options.allow_api_billing;
         if let Some(address) = &options.approval_to {
@@ -125,11 +128,15 @@ impl Plan {
         }
         execution.requested_isolation = options.isolation;
         execution.require_acceptance = options.require_acceptance;
-        let name = Path::new(&intent.workflow.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name =
+            Path::new(&intent.workflow.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         Ok(Self {
             execution,
             script: script(intent)?,
-            name: name.as_deref().and_then(Label::clip).unwrap_or_else(|| Label::clip("workflow").expect("a word")),
+            name: name
+                .as_deref()
+                .and_then(Label::clip)
+                .unwrap_or_else(|| Label::clip("workflow").expect("a word")),
             work_item_id: intent.id.clone(),
         })
     }
@@ -164,6 +171,21 @@ impl Plan {
             execution: self.execution.clone(),
         }
     }
+}
+
+/// The adapters that there are, in words.
+fn expected(known: &[String]) -> String {
+    match known {
+        [] => "none, because none is configured".to_owned(),
+        [only] => format!("`{only}`"),
+        several => format!("one of `{}`", several.join("`, `")),
+    }
+}
+
+/// A deadline in whole milliseconds, and never none at all.
+fn milliseconds(deadline: Duration) -> NonZeroU64 {
+    let milliseconds = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
+    NonZeroU64::new(milliseconds).unwrap_or(NonZeroU64::MIN)
 }
 
 fn script(intent: &Intent) -> Result<Script, InvalidPath> {

@@ -1,14 +1,14 @@
 //! The files of a workflow: read when an item is created, compared and taken from the ledger when it runs.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use harn_ledger::{BlobError, BlobRef, Digest};
+use harn_ledger::{BlobError, BlobRef, Digest, Hasher};
 use harn_workflow::work::Intent;
 use harn_workflow::{ScriptText, WorkLedger};
 
-use crate::script::{Bundle, LoadError, MAX_FILE_BYTES};
+use crate::script::{Bundle, LoadError};
 
 /// Why the script of an item cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -95,16 +95,29 @@ pub(super) fn frozen(works: &WorkLedger, intent: &Intent) -> Result<Bundle, Scri
 }
 
 fn check_unchanged(path: &Path, frozen: BlobRef) -> Result<(), ScriptError> {
-    let unreadable = |source: io::Error| match source.kind() {
+    let found = digest(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => ScriptError::Missing { path: path.to_owned() },
         _ => ScriptError::Unreadable { path: path.to_owned(), source },
-    };
-    let length = fs::metadata(path).map_err(unreadable)?.len();
-    // A file too large to be a script is not read to learn that it changed.
-    let found = if length > MAX_FILE_BYTES { Digest::of(b"") } else { Digest::of(&fs::read(path).map_err(unreadable)?) };
-    if found == frozen.blob && length == frozen.bytes {
+    })?;
+    if found == frozen.blob {
         Ok(())
     } else {
         Err(ScriptError::Changed { path: path.to_owned(), expected: frozen.blob, found })
+    }
+}
+
+/// The digest of a file of any size. A pipe or a device in its place might never end, and is not read.
+fn digest(path: &Path) -> io::Result<Digest> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let mut file = File::open(path)?;
+    let mut hasher = Hasher::default();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finish()),
+            read => hasher.update(&buffer[..read]),
+        }
     }
 }

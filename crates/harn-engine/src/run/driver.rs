@@ -6,6 +6,7 @@ mod record;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroU64};
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -13,7 +14,8 @@ use std::time::Duration;
 use harn_env::command::CommandSpec;
 use harn_ledger::Digest;
 use harn_workflow::run::{
-    AbsolutePath, AcceptanceIds, AgentId, Argv, Block, CriterionId, Event, Label, Line, Manifest, Reason, Refusal, Source,
+    AbsolutePath, AcceptanceIds, AgentId, Argv, Block, CriterionId, Event, Label, Line, Manifest, Reason,
+    Refusal, Source,
 };
 use serde_json::json;
 
@@ -25,7 +27,7 @@ use crate::script::{
 };
 
 use super::adapters::Adapters;
-use super::job::{Done, Job, Work};
+use super::job::{Done, Job, Left, Work};
 use super::recorder::{Recorder, RunError};
 use super::stop::{StopReason, Stopper};
 use record::record;
@@ -103,9 +105,9 @@ impl<'a> Driver<'a> {
         self.stopper.children().cancel();
         while self.running > 0 || !self.waiting.is_empty() {
             self.start_waiting();
-            let done = self.receive();
+            let (_, left) = self.receive();
             // Nobody waits for what the script would have got.
-            drop(record(&mut self.recorder, done)?);
+            drop(record(&mut self.recorder, left?)?);
         }
         Ok(())
     }
@@ -115,7 +117,7 @@ impl<'a> Driver<'a> {
         self.stopper.children().cancel();
         self.waiting.clear();
         while self.running > 0 {
-            self.receive();
+            drop(self.receive());
         }
     }
 
@@ -134,10 +136,19 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn receive(&mut self) -> Done {
+    /// Waits for the next process to be over.
+    ///
+    /// # Panics
+    ///
+    /// If the thread of that process did. The other children are ended then.
+    fn receive(&mut self) -> (CallId, Result<Left, RunError>) {
         let done = self.queue.1.recv().expect("the run keeps a sender of its own");
         self.running -= 1;
-        done
+        let result = done.result.unwrap_or_else(|panic| {
+            self.stopper.children().cancel();
+            resume_unwind(panic)
+        });
+        (done.call, result)
     }
 
     fn enqueue(&mut self, work: Work) -> CallId {
@@ -243,14 +254,19 @@ impl Host for Driver<'_> {
     fn agent(&mut self, call: AgentCall) -> Refusable<CallId> {
         let limit = self.manifest.parts().execution.max_agents.get();
         if self.agents >= limit {
-            return Err(refused(&format!("the run may start {limit} agents and has started them all (`--max-agents`)")));
+            return Err(refused(&format!(
+                "the run may start {limit} agents and has started them all (`--max-agents`)"
+            )));
         }
         let adapter = call.adapter.as_deref().or(self.adapters.default_name());
         if let Some(name) = adapter
             && self.adapters.get(name).is_none()
         {
             let known: Vec<&str> = self.adapters.names().collect();
-            return Err(refused(&format!("there is no adapter `{name}`, expected one of: {}", known.join(", "))));
+            return Err(refused(&format!(
+                "there is no adapter `{name}`, expected one of: {}",
+                known.join(", ")
+            )));
         }
         let key = self.key(&call, adapter);
         let occurrence = self.calls.entry(key).or_default();
@@ -310,7 +326,12 @@ impl Host for Driver<'_> {
     fn blocked(&mut self, blocked: Blocked) -> Result<(), RunError> {
         self.stopper.stop(StopReason::Blocked);
         self.settle()?;
-        let reason = Reason::clip(&blocked.reason).unwrap_or_else(|| Reason::clip("no reason given").expect("a text"));
+        if self.stopper.reason() != Some(StopReason::Blocked) {
+            // Something else ended the run at this very moment, and its end says so.
+            return Ok(());
+        }
+        let reason =
+            Reason::clip(&blocked.reason).unwrap_or_else(|| Reason::clip("no reason given").expect("a text"));
         let decision = blocked.decision.as_deref().and_then(Line::clip);
         self.recorder.event(Event::RunBlocked { reason, decision })
     }
@@ -327,9 +348,8 @@ impl Host for Driver<'_> {
             return Ok(Next::Idle);
         }
         // When the run is stopped all children end, so this wait ends too.
-        let done = self.receive();
-        let call = done.call;
-        let outcome = record(&mut self.recorder, done)?;
+        let (call, left) = self.receive();
+        let outcome = record(&mut self.recorder, left?)?;
         self.start_waiting();
         Ok(Next::Completed { call, at_ms: self.recorder.last_ms(), outcome })
     }
@@ -338,6 +358,78 @@ impl Host for Driver<'_> {
 fn no_adapter() -> AgentFailure {
     AgentFailure {
         class: Some(AgentClass::Environment),
-        message: "no adapter is set: name one with `--adapter`, or set `adapter` in `.harn/config.toml`".to_owned(),
+        message: "no adapter is set: name one with `--adapter`, or set `adapter` in `.harn/config.toml`"
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harn_ledger::disk::MemDisk;
+    use harn_ledger::{Ledger, Timestamp};
+    use harn_workflow::run::{Command, Execution, Failure, ManifestParts, Run, Script, State, Version};
+
+    use super::super::ending::ending;
+    use super::*;
+    use crate::script::ScriptEnd;
+
+    fn manifest() -> Manifest {
+        let script = b"export default () => 1";
+        let content = harn_ledger::BlobRef::of(script);
+        Manifest::new(ManifestParts {
+            schema_version: Version,
+            run_id: "r".parse().unwrap(),
+            work_item_id: None,
+            work_context: None,
+            attempt_context: None,
+            name: Label::clip("n").unwrap(),
+            started_at: Timestamp::UNIX_EPOCH,
+            script: Script {
+                path: AbsolutePath::new("/a.mjs").unwrap(),
+                sha256: content.blob,
+                content,
+                modules: Vec::new(),
+            },
+            repository_before: None,
+            execution: Execution::in_dir(AbsolutePath::new("/").unwrap()),
+        })
+        .unwrap()
+    }
+
+    /// The state after a script that was told to stop for `reason` said at that very moment that it is blocked.
+    fn blocked_after(reason: Option<StopReason>) -> State {
+        let ledger = Ledger::builder("/state").disk(MemDisk::new()).open().unwrap();
+        let manifest = manifest();
+        let stream = ledger.create::<Run>("r", "ann", &manifest, &[Event::RunStarted {}]).unwrap();
+        let stopper = Stopper::new();
+        let (adapters, environment) = (Adapters::none(), BTreeMap::new());
+        let mut observer = |_: &_| {};
+        let recorder = Recorder::new(&stream, ledger.blobs(), "ann", &mut observer);
+        let mut driver = Driver::new(recorder, &manifest, &adapters, &environment, stopper.clone());
+        let meta = Meta { name: "n".to_owned(), description: None, objective: None, acceptance: Vec::new() };
+        driver.loaded(&meta).unwrap();
+
+        reason.into_iter().for_each(|reason| stopper.stop(reason));
+        driver.blocked(Blocked { reason: "which one?".to_owned(), decision: None }).unwrap();
+        let ending = ending(&ScriptEnd::Stopped, stopper.reason());
+        driver.into_recorder().command(Command::End(Box::new(ending))).unwrap();
+        stream.state().unwrap()
+    }
+
+    #[test]
+    fn the_first_of_two_stops_at_one_moment_is_the_end_that_is_recorded() {
+        let cases = [
+            (None, Failure::Decision),
+            (Some(StopReason::Deadline), Failure::Deadline),
+            (Some(StopReason::Signal), Failure::Signal),
+            (Some(StopReason::Cancelled), Failure::Cancelled),
+        ];
+        for (reason, expected) in cases {
+            let state = blocked_after(reason);
+            let harn_workflow::run::Phase::Ended { failure, .. } = state.phase() else {
+                panic!("the run has not ended");
+            };
+            assert_eq!(*failure, Some(expected));
+        }
     }
 }

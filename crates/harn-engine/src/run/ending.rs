@@ -22,7 +22,9 @@ fn stop(reason: StopReason) -> (Option<Failure>, Option<String>) {
         StopReason::Signal => (Failure::Signal, Some("the run was interrupted")),
         StopReason::Deadline => (Failure::Deadline, Some("the run's time was over")),
         StopReason::Cancelled => (Failure::Cancelled, Some("the work was cancelled")),
-        StopReason::TranscriptFull => (Failure::TranscriptFull, Some("the transcript holds as much as it may")),
+        StopReason::TranscriptFull => {
+            (Failure::TranscriptFull, Some("the transcript holds as much as it may"))
+        }
     };
     (Some(failure), error.map(str::to_owned))
 }
@@ -41,8 +43,12 @@ fn script(end: &ScriptEnd) -> (Option<Failure>, Option<String>) {
             let error = "the script waits for something that nothing outstanding can settle";
             (Some(Failure::ScriptStalled), Some(error.to_owned()))
         }
-        ScriptEnd::OutOfMemory => (Some(Failure::OutOfMemory), Some("the script ran out of memory".to_owned())),
-        ScriptEnd::StackOverflow => (Some(Failure::StackOverflow), Some("the script nested too deeply".to_owned())),
+        ScriptEnd::OutOfMemory => {
+            (Some(Failure::OutOfMemory), Some("the script ran out of memory".to_owned()))
+        }
+        ScriptEnd::StackOverflow => {
+            (Some(Failure::StackOverflow), Some("the script nested too deeply".to_owned()))
+        }
         ScriptEnd::EngineFailed { message } => (Some(Failure::LoadFailed), Some(message.clone())),
         // The flag is only ever set together with a reason.
         _ => (Some(Failure::Signal), Some("the run was interrupted".to_owned())),

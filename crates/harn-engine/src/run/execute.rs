@@ -53,19 +53,19 @@ pub fn execute(request: Request<'_>) -> Result<(), RunError> {
     let end = with_deadline(deadline, stopper, || {
         script::run(bundle, &contexts(manifest), &options(manifest), &mut driver)
     });
-    let end = match end.and_then(|end| driver.settle().map(|()| end)) {
-        Ok(end) => end,
+    let (end, stopped) = match end.and_then(|end| driver.settle().map(|()| end)) {
+        Ok(end) => (end, stopper.reason()),
         Err(error) => {
             driver.abandon();
             if !error.is_full() {
                 return Err(error);
             }
-            stopper.stop(StopReason::TranscriptFull);
-            ScriptEnd::Stopped
+            // What the run was to be stopped for could not be recorded any more.
+            (ScriptEnd::Stopped, Some(StopReason::TranscriptFull))
         }
     };
     let mut recorder = driver.into_recorder();
-    let mut ending = ending(&end, stopper.reason());
+    let mut ending = ending(&end, stopped);
     if ending.failure.is_none() {
         ending.result = result(&end, &recorder)?;
     }

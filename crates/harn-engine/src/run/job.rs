@@ -1,21 +1,22 @@
 //! A process of a run, from its start on a thread of its own to what it left.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 
 use harn_env::command::{self, Cancel, CommandSpec, Finished, Streams};
-use harn_ledger::{BlobError, Blobs};
+use harn_ledger::Blobs;
 use harn_workflow::run::{AgentId, Captured, CheckId};
 
 use crate::adapter::{Adapter, AgentFailure};
 use crate::script::CallId;
 
 use super::output::Output;
+use super::recorder::RunError;
 
 /// Longest reply that a script is given, in bytes. A longer one is stored whole and fails the call.
 const REPLY_MAX: usize = 8 << 20;
-
 
 /// A process to be started.
 pub(super) struct Job {
@@ -26,27 +27,18 @@ pub(super) struct Job {
 /// What a process is for.
 pub(super) enum Work {
     /// An agent.
-    Agent {
-        id: AgentId,
-        adapter: Arc<dyn Adapter>,
-        spec: Box<CommandSpec>,
-    },
+    Agent { id: AgentId, adapter: Arc<dyn Adapter>, spec: Box<CommandSpec> },
     /// An agent that cannot be started; it only has to fail in its turn.
-    Unstartable {
-        id: AgentId,
-        failure: AgentFailure,
-    },
+    Unstartable { id: AgentId, failure: AgentFailure },
     /// A check.
-    Check {
-        id: CheckId,
-        spec: Box<CommandSpec>,
-    },
+    Check { id: CheckId, spec: Box<CommandSpec> },
 }
 
 /// What a process left.
 pub(super) struct Done {
     pub(super) call: CallId,
-    pub(super) result: Result<Left, BlobError>,
+    /// The outer error is a panic.
+    pub(super) result: thread::Result<Result<Left, RunError>>,
 }
 
 /// What a process left, by what it was for.
@@ -79,7 +71,8 @@ impl Job {
         let (blobs, cancel, queue) = (blobs.clone(), cancel.clone(), queue.clone());
         thread::spawn(move || {
             let call = self.call;
-            let result = self.work.run(&blobs, &cancel);
+            // An adapter may be anybody's code. Without an answer the run would wait for ever.
+            let result = catch_unwind(AssertUnwindSafe(|| self.work.run(&blobs, &cancel)));
             // Nobody waits any more if the run could not be recorded.
             let _ = queue.send(Done { call, result });
         });
@@ -87,7 +80,7 @@ impl Job {
 }
 
 impl Work {
-    fn run(self, blobs: &Blobs, cancel: &Cancel) -> Result<Left, BlobError> {
+    fn run(self, blobs: &Blobs, cancel: &Cancel) -> Result<Left, RunError> {
         match self {
             Self::Unstartable { id, failure } => {
                 Ok(Left::Agent { id, reply: Err(failure), rejected: None, stderr: None, finished: None })
@@ -95,13 +88,10 @@ impl Work {
             Self::Agent { id, adapter, spec } => {
                 let mut stdout = Output::new(blobs.clone(), REPLY_MAX);
                 let mut stderr = Output::new(blobs.clone(), 0);
-                let finished = run(&spec, &mut stdout, &mut stderr, cancel);
-                let reply = match stdout.whole() {
+                let finished = run(&spec, &mut stdout, &mut stderr, cancel)?;
+                let reply = match stdout.whole(&finished.stdout) {
                     Some(whole) => adapter.reply(&finished, whole),
-                    None => Err(AgentFailure::unclassed(format!(
-                        "the reply has {} bytes, expected at most {REPLY_MAX}",
-                        finished.stdout.total_bytes
-                    ))),
+                    None => Err(too_long(&spec, &finished)),
                 };
                 let stderr = stderr.capture(&finished.stderr)?;
                 let finished = Some(Box::new(finished));
@@ -124,7 +114,7 @@ impl Work {
             Self::Check { id, spec } => {
                 let mut stdout = Output::new(blobs.clone(), 0);
                 let mut stderr = Output::new(blobs.clone(), 0);
-                let finished = run(&spec, &mut stdout, &mut stderr, cancel);
+                let finished = run(&spec, &mut stdout, &mut stderr, cancel)?;
                 let stdout = stdout.capture(&finished.stdout)?;
                 let stderr = stderr.capture(&finished.stderr)?;
                 let excerpts = [&finished.stdout, &finished.stderr].map(|seen| seen.excerpt().into_owned());
@@ -134,6 +124,22 @@ impl Work {
     }
 }
 
-fn run(spec: &CommandSpec, stdout: &mut Output, stderr: &mut Output, cancel: &Cancel) -> Finished {
-    command::run(spec, Streams { stdout, stderr }, cancel)
+/// Runs the command. What it left is worth nothing unless all of its output was stored.
+fn run(
+    spec: &CommandSpec,
+    stdout: &mut Output,
+    stderr: &mut Output,
+    cancel: &Cancel,
+) -> Result<Finished, RunError> {
+    let mut finished = command::run(spec, Streams { stdout, stderr }, cancel);
+    let failed = finished.stdout.sink_error.take().or_else(|| finished.stderr.sink_error.take());
+    failed.map_or(Ok(finished), |error| Err(RunError::Output(error)))
+}
+
+/// The failure of an agent that printed more than a reply may hold. Why its process failed comes first.
+fn too_long(spec: &CommandSpec, finished: &Finished) -> AgentFailure {
+    AgentFailure::of_process(&spec.program.to_string_lossy(), finished).unwrap_or_else(|| {
+        let bytes = finished.stdout.total_bytes;
+        AgentFailure::unclassed(format!("the reply has {bytes} bytes, expected at most {REPLY_MAX}"))
+    })
 }

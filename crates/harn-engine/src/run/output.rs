@@ -26,9 +26,9 @@ impl Output {
         Self { blobs, memory, head: Vec::new(), tail: Vec::new(), total: 0, blob: None }
     }
 
-    /// All bytes, if they fit into memory.
-    pub(super) fn whole(&self) -> Option<&[u8]> {
-        (self.total == self.head.len() as u64).then_some(&*self.head)
+    /// All bytes of a stream of which `seen` was seen, if they fit into memory.
+    pub(super) fn whole(&self, seen: &Excerpted) -> Option<&[u8]> {
+        (seen.total_bytes == self.head.len() as u64).then_some(&*self.head)
     }
 
     /// Puts what came into the form that an event holds, storing it if it must be a blob. Absent when nothing came.
@@ -36,17 +36,14 @@ impl Output {
         if seen.total_bytes == 0 {
             return Ok(None);
         }
-        if self.blob.is_none() {
+        let Some(blob) = self.blob.take() else {
             let captured = Captured::of(&self.head);
             if captured.blob().is_some() {
                 self.blobs.put(&self.head)?;
             }
             return Ok(Some(captured));
-        }
-        let content = match self.blob.take() {
-            Some(blob) => blob.finish()?,
-            None => unreachable!("the blob was just seen"),
         };
+        let content = blob.finish()?;
         let dropped = seen.total_bytes.saturating_sub(content.bytes);
         Ok(Some(Captured::streamed(content, &self.head, &self.tail, dropped)))
     }
@@ -91,8 +88,6 @@ mod tests {
         for chunk in chunks {
             output.receive(chunk).unwrap();
         }
-        let whole = output.whole().is_some();
-        let total = chunks.iter().map(|chunk| chunk.len() as u64).sum();
         let spec = harn_env::command::CommandSpec::new("true", "/");
         let mut seen = harn_env::command::run(
             &spec,
@@ -100,7 +95,8 @@ mod tests {
             &harn_env::command::Cancel::new(),
         )
         .stdout;
-        seen.total_bytes = total;
+        seen.total_bytes = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+        let whole = output.whole(&seen).is_some();
         let captured = output.capture(&seen).unwrap().unwrap();
         (captured, ledger.blobs(), whole)
     }

@@ -1,5 +1,7 @@
 //! Records what happens in a run, one event at a time, and remembers when the last one happened.
 
+use std::io;
+
 use harn_ledger::{AppendError, BlobError, Blobs, ExecuteError, ReadError, Recorded, Stream, Timestamp};
 use harn_workflow::run::{Captured, Command, Event, Refusal, Run, State};
 
@@ -16,6 +18,9 @@ pub enum RunError {
     /// Evidence could not be stored.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// What a child printed could not be stored, so nothing can be said about it.
+    #[error("the output of a child could not be stored")]
+    Output(#[source] io::Error),
     /// An event would have contradicted the transcript.
     #[error("the transcript refuses an event")]
     Refused(#[source] Refusal),
@@ -29,6 +34,7 @@ impl RunError {
             Self::Append(error) => error.code(),
             Self::Read(error) => error.code(),
             Self::Blob(error) => error.code(),
+            Self::Output(error) => output_code(error),
             Self::Refused(refusal) => refusal.code(),
         }
     }
@@ -39,7 +45,7 @@ impl RunError {
         match self {
             Self::Append(error) => error.hint(),
             Self::Read(error) => error.hint(),
-            Self::Blob(_) => None,
+            Self::Blob(_) | Self::Output(_) => None,
             Self::Refused(refusal) => refusal.hint(),
         }
     }
@@ -47,6 +53,16 @@ impl RunError {
     /// Whether the transcript holds as much as it may.
     pub(super) const fn is_full(&self) -> bool {
         matches!(self, Self::Append(AppendError::LimitReached { .. }))
+    }
+}
+
+/// The same names that a blob's own failures have.
+fn output_code(error: &io::Error) -> &'static str {
+    let blob = error.get_ref().and_then(|inner| inner.downcast_ref::<BlobError>());
+    match (blob, error.kind()) {
+        (Some(blob), _) => blob.code(),
+        (None, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => "storage_full",
+        (None, _) => "blob_failed",
     }
 }
 
@@ -73,12 +89,7 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) fn new(
-        stream: &'a Stream<Run>,
-        blobs: Blobs,
-        actor: &'a str,
-        observer: Observer<'a>,
-    ) -> Self {
+    pub(super) fn new(stream: &'a Stream<Run>, blobs: Blobs, actor: &'a str, observer: Observer<'a>) -> Self {
         let last = stream.intent().parts().started_at;
         Self { stream, blobs, actor, observer, last }
     }

@@ -13,12 +13,25 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 #[must_use]
 pub fn snapshot(cwd: &AbsolutePath) -> Snapshot {
     let unknown = Snapshot::of(cwd.clone());
-    let Some(root) = Path::new(cwd.as_str()).ancestors().find(|directory| directory.join(".git").exists()) else {
+    let Some(root) = Path::new(cwd.as_str()).ancestors().find(|directory| directory.join(".git").exists())
+    else {
         return unknown;
     };
-    let status = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
-    let environment = Environment::inherit().with("GIT_OPTIONAL_LOCKS", "0");
-    let spec = CommandSpec::new("git", cwd.as_str()).args(status).environment(environment).timeout(GIT_TIMEOUT);
+    let status = [
+        "-c",
+        "core.fsmonitor=false",
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--untracked-files=normal",
+    ];
+    // Whoever runs inside a Git hook has variables that point Git at another place.
+    let elsewhere = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
+    let inherited = elsewhere.iter().fold(Environment::inherit(), |rest, name| rest.without(*name));
+    let environment = inherited.with("GIT_OPTIONAL_LOCKS", "0");
+    let spec =
+        CommandSpec::new("git", cwd.as_str()).args(status).environment(environment).timeout(GIT_TIMEOUT);
     let mut output = Vec::new();
     let streams = Streams { stdout: &mut output, stderr: &mut () };
     if command::run(&spec, streams, &Cancel::new()).outcome != Outcome::Passed {
@@ -37,7 +50,9 @@ fn read_status(mut snapshot: Snapshot, status: &str) -> Snapshot {
         match entry.split(' ').next() {
             Some("#") => match entry.split_once(' ').and_then(|(_, rest)| rest.split_once(' ')) {
                 Some(("branch.oid", head)) if head != "(initial)" => snapshot.head = Line::clip(head),
-                Some(("branch.head", branch)) if branch != "(detached)" => snapshot.branch = Line::clip(branch),
+                Some(("branch.head", branch)) if branch != "(detached)" => {
+                    snapshot.branch = Line::clip(branch)
+                }
                 _ => {}
             },
             Some("1") => dirty.push(fields(9)),

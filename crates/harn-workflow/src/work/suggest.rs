@@ -23,8 +23,9 @@ pub(super) fn suggestions(
             unresolved.iter().take(DEPENDENCIES).map(|it| format!("harn work show {}", it.id)).collect()
         }
         ItemState::Ready => vec![format!("harn work run {id}")],
-        ItemState::Running => vec![format!("harn work log {id}"), format!("harn work cancel {id}")],
-        ItemState::AwaitingApproval => vec![format!("harn work log {id}"), format!("harn work cancel {id}")],
+        ItemState::Running | ItemState::AwaitingApproval => {
+            vec![format!("harn work log {id}"), format!("harn work cancel {id}")]
+        }
         ItemState::InReview => {
             let open: Vec<_> = state.findings.open.iter().map(|finding| finding.id).collect();
             vec![accept_line(id, &open), reopen(state, observed, " --finding \"what is wrong\"")]

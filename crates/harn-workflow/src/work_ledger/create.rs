@@ -141,8 +141,7 @@ impl Draft {
         workflow.modules = self.modules.iter().map(describe).collect();
         let mut item = NewItem::new(self.title, self.objective, workflow);
         item.acceptance = self.acceptance;
-        item.dependencies =
-            self.dependencies.iter().map(|id| StreamId::new(id)).collect::<Result<_, _>>()?;
+        item.dependencies = self.dependencies.iter().map(|id| StreamId::new(id)).collect::<Result<_, _>>()?;
         item.max_attempts = self.max_attempts;
         item.max_uncharged_attempts = self.max_uncharged_attempts;
         item.source = Source { kind: self.source_kind, reference: self.source_ref };

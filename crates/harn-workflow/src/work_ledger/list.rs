@@ -2,7 +2,7 @@
 
 use harn_ledger::{StreamError, StreamId};
 
-use super::observe::Depth;
+use super::observe::View;
 use super::{WorkItem, WorkLedger};
 use crate::work::dependencies::Evaluation;
 use crate::work::{Projection, Work};
@@ -36,12 +36,12 @@ impl WorkLedger {
                 Err(error) => listing.unreadable.push(Unreadable { id, error }),
             }
         }
-        let mut evaluation = Evaluation::new(|id: &StreamId| self.look_up(id, Depth::Shown));
+        let mut evaluation = Evaluation::new(|id: &StreamId| self.look_up(id, View::Shown));
         for stream in streams {
             let mut project = || -> Result<Projection, StreamError> {
                 let state = stream.state()?;
                 let dependencies = evaluation.of(state.dependencies());
-                let observed = self.observe_with(&stream, &state, dependencies, Depth::Shown)?;
+                let observed = self.observe_with(&stream, &state, dependencies, View::Shown)?;
                 Ok(Projection::of(&state, &observed))
             };
             match project() {

@@ -1,19 +1,27 @@
 //! What is seen around a work item: its dependencies, its lease, and the run of an attempt that has no end.
 
-use harn_ledger::{LeaseError, LeaseStatus, ReadError, Stream, StreamError, StreamId};
+use std::io;
 
+use harn_ledger::{BlobRef, Decider, LeaseError, LeaseStatus, ReadError, Stream, StreamError, StreamId};
+
+use super::ownership::check_owner;
 use super::{WorkLedger, proof};
 use crate::run::{Phase, Run};
 use crate::work::dependencies::{Evaluation, Found};
-use crate::work::{Caller, Dependency, Facts, Observed, RunShows, State, Work, own};
+use crate::work::{Attempt, Caller, Command, Dependency, Facts, Observed, RunShows, State, Work, own};
 
-/// How firm what is seen must be.
+/// Where the ledger keeps proofs, for messages.
+const BLOBS: &str = "blobs";
+
+/// For whom it is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Depth {
-    /// Enough to show it.
+pub(super) enum View {
+    /// To be shown to somebody.
     Shown,
-    /// A decision rests on it: all of it must be on stable storage.
-    Settled,
+    /// For a decision: all that it rests on must be on stable storage.
+    Decision,
+    /// For what a runner decides, who does not see the lease that it holds itself.
+    Runner,
 }
 
 impl WorkLedger {
@@ -23,14 +31,25 @@ impl WorkLedger {
         stream: &Stream<Work>,
         state: &State,
         caller: &Caller,
+        view: View,
     ) -> Result<Facts, ReadError> {
-        let observed = self.observe(stream, state, Depth::Settled)?;
+        let observed = self.observe(stream, state, view)?;
         let cited = match &observed.run {
             Some(RunShows::Ended(end)) => end.proof(),
-            _ => state.attempts().last().and_then(|latest| latest.end.as_ref()).and_then(crate::work::End::proof),
+            _ => state
+                .attempts()
+                .last()
+                .and_then(|latest| latest.end.as_ref())
+                .and_then(crate::work::End::proof),
         };
         // Reading the blob checks its bytes against the digest; what does not match is not there.
-        let proof = cited.filter(|cited| self.blobs().get(cited).is_ok());
+        let stored = |cited: &BlobRef| self.blobs().get(cited).is_ok();
+        if matches!(observed.run, Some(RunShows::Ended(_))) && !cited.as_ref().is_some_and(stored) {
+            // The run ended after the command began. Its end must not be recorded before its proof is there.
+            self.store_proof_of_open_attempt(stream)
+                .map_err(|error| ReadError::Io { path: BLOBS.into(), source: io::Error::other(error) })?;
+        }
+        let proof = cited.filter(stored);
         Ok(Facts { observed, caller: caller.clone(), now: self.now(), proof })
     }
 
@@ -39,10 +58,10 @@ impl WorkLedger {
         &self,
         stream: &Stream<Work>,
         state: &State,
-        depth: Depth,
+        view: View,
     ) -> Result<Observed, ReadError> {
-        let mut evaluation = Evaluation::new(|id: &StreamId| self.look_up(id, depth));
-        self.observe_with(stream, state, evaluation.of(state.dependencies()), depth)
+        let mut evaluation = Evaluation::new(|id: &StreamId| self.look_up(id, view));
+        self.observe_with(stream, state, evaluation.of(state.dependencies()), view)
     }
 
     /// What is seen around one item whose dependencies were looked at before.
@@ -51,25 +70,22 @@ impl WorkLedger {
         stream: &Stream<Work>,
         state: &State,
         dependencies: Vec<Dependency>,
-        depth: Depth,
+        view: View,
     ) -> Result<Observed, ReadError> {
         let mut observed = Observed { dependencies, ..Observed::default() };
         if let Some(open) = state.open_attempt() {
-            observed.held_by_other = is_held_by_other(stream)?;
-            observed.run = Some(self.run_shows(&open.run_id, depth));
+            observed.held_by_other = is_held(stream, view)?;
+            observed.run = Some(self.run_shows(stream.id(), open, view));
         }
         Ok(observed)
     }
 
     /// One item as its dependents see it.
-    pub(super) fn look_up(&self, id: &StreamId, depth: Depth) -> Found {
+    pub(super) fn look_up(&self, id: &StreamId, view: View) -> Found {
         let look = || -> Result<_, StreamError> {
             let stream = self.ledger.stream::<Work>(id.as_str())?;
-            let state = match depth {
-                Depth::Shown => stream.state()?,
-                Depth::Settled => stream.settled_state()?,
-            };
-            let observed = self.observe_with(&stream, &state, Vec::new(), depth)?;
+            let state = view.state(&stream)?;
+            let observed = self.observe_with(&stream, &state, Vec::new(), view)?;
             Ok(own(&state, &observed))
         };
         match look() {
@@ -80,13 +96,13 @@ impl WorkLedger {
     }
 
     /// What the run's own stream shows about an attempt whose end the item's log lacks.
-    fn run_shows(&self, run_id: &StreamId, depth: Depth) -> RunShows {
+    fn run_shows(&self, item: &StreamId, open: &Attempt, view: View) -> RunShows {
         let look = || -> Result<_, StreamError> {
-            let run = self.ledger.stream::<Run>(run_id.as_str())?;
-            let state = match depth {
-                Depth::Shown => run.state()?,
-                Depth::Settled => run.settled_state()?,
-            };
+            let run = self.ledger.stream::<Run>(open.run_id.as_str())?;
+            if let Err(foreign) = check_owner(&run, item, open.number) {
+                return Ok(RunShows::Unreadable { why: foreign.to_string() });
+            }
+            let state = view.state(&run)?;
             Ok(match state.phase() {
                 Phase::Ended { .. } => match proof::of(&run)? {
                     Some(proof) => RunShows::Ended(proof::end(&proof)),
@@ -108,9 +124,31 @@ impl WorkLedger {
     }
 }
 
-fn is_held_by_other(stream: &Stream<Work>) -> Result<bool, ReadError> {
+impl View {
+    /// For whom a command is decided.
+    pub(super) const fn of(command: &Command) -> Self {
+        match command {
+            Command::Begin { .. } | Command::Park { .. } | Command::Resume | Command::End { .. } => {
+                Self::Runner
+            }
+            _ => Self::Decision,
+        }
+    }
+
+    fn state<D: Decider>(self, stream: &Stream<D>) -> Result<D::State, ReadError> {
+        match self {
+            Self::Shown => stream.state(),
+            Self::Decision | Self::Runner => stream.settled_state(),
+        }
+    }
+}
+
+/// Whether somebody runs the item: another process, or this one in another place than where it is looked from.
+fn is_held(stream: &Stream<Work>, view: View) -> Result<bool, ReadError> {
     match stream.lease_status() {
-        Ok(status) => Ok(matches!(status, LeaseStatus::HeldByOther(_))),
+        Ok(LeaseStatus::Free) => Ok(false),
+        Ok(LeaseStatus::HeldByOther(_)) => Ok(true),
+        Ok(LeaseStatus::HeldByMe) => Ok(view != View::Runner),
         Err(LeaseError::Io { path, source }) => Err(ReadError::Io { path, source }),
         // Nobody can hold what cannot be taken.
         Err(_) => Ok(false),

@@ -3,6 +3,7 @@
 use harn_ledger::{BlobError, BlobRef, Entry, ReadError, Stream, StreamError, StreamId};
 
 use super::WorkLedger;
+use super::ownership::{ForeignRun, check_owner};
 use crate::run::proof::ReadProofError;
 use crate::run::{self, Proof, Run};
 use crate::work::{Class, End, Outcome, Work};
@@ -23,6 +24,9 @@ pub enum ProofError {
     /// The proof could not be stored, or what is stored is not what was cited.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// The run is no attempt of the item that names it.
+    #[error(transparent)]
+    Foreign(#[from] ForeignRun),
     /// The stored bytes are not a proof.
     #[error("the proof of run `{run_id}` is not one")]
     Unreadable {
@@ -41,6 +45,7 @@ impl ProofError {
             Self::Stream(error) => error.code(),
             Self::NotEnded { .. } => "run_not_ended",
             Self::Blob(error) => error.code(),
+            Self::Foreign(_) => "run_foreign",
             Self::Unreadable { .. } => "proof_unreadable",
         }
     }
@@ -79,6 +84,19 @@ impl WorkLedger {
         proof.ok_or_else(|| ProofError::NotEnded { run_id: run_id.clone() })
     }
 
+    /// The proof of an attempt, computed from its run, which must have been created for it.
+    pub(super) fn proof_of_attempt(
+        &self,
+        item: &StreamId,
+        attempt: u32,
+        run_id: &StreamId,
+    ) -> Result<Proof, ProofError> {
+        let run = self.ledger.stream::<Run>(run_id.as_str())?;
+        check_owner(&run, item, attempt)?;
+        let proof = of(&run).map_err(StreamError::from)?;
+        proof.ok_or_else(|| ProofError::NotEnded { run_id: run_id.clone() })
+    }
+
     /// The stored proof that an attempt cites.
     pub fn stored_proof(&self, run_id: &StreamId, cited: &BlobRef) -> Result<Proof, ProofError> {
         let bytes = self.blobs().get(cited)?;
@@ -92,13 +110,13 @@ impl WorkLedger {
         let Some(open) = state.open_attempt() else {
             return Ok(());
         };
-        match self.compute_proof(&open.run_id) {
+        match self.proof_of_attempt(stream.id(), open.number, &open.run_id) {
             Ok(proof) => {
                 self.blobs().put(&proof.to_bytes())?;
                 Ok(())
             }
-            // Not ended, or not readable: then there is no end to be recorded either.
-            Err(ProofError::NotEnded { .. } | ProofError::Stream(_)) => Ok(()),
+            // Not ended, not readable, or not its own: then there is no end to be recorded either.
+            Err(ProofError::NotEnded { .. } | ProofError::Stream(_) | ProofError::Foreign(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }

@@ -2,8 +2,8 @@
 
 use harn_ledger::{BlobRef, Digest, StreamError, StreamId};
 
-use super::proof::ProofError;
 use super::WorkLedger;
+use super::proof::ProofError;
 use crate::run::Run;
 use crate::work::{End, Work};
 
@@ -79,7 +79,8 @@ impl WorkLedger {
         };
         let state = self.ledger.stream::<Work>(id.as_str())?.state()?;
         let attempt = state.attempt_of(run_id);
-        let cited = attempt.and_then(|it| it.end.as_ref().and_then(End::proof).map(|cited| (it.number, cited)));
+        let cited =
+            attempt.and_then(|it| it.end.as_ref().and_then(End::proof).map(|cited| (it.number, cited)));
         Ok(cited.and_then(|(number, cited)| self.check_proof(id, number, run_id, cited)))
     }
 
@@ -92,8 +93,14 @@ impl WorkLedger {
         Ok(cited.collect())
     }
 
-    fn check_proof(&self, id: &StreamId, attempt: u32, run_id: &StreamId, cited: BlobRef) -> Option<Unproven> {
-        let kind = match self.compute_proof(run_id).map(|proof| proof.blob_ref()) {
+    fn check_proof(
+        &self,
+        id: &StreamId,
+        attempt: u32,
+        run_id: &StreamId,
+        cited: BlobRef,
+    ) -> Option<Unproven> {
+        let kind = match self.proof_of_attempt(id, attempt, run_id).map(|proof| proof.blob_ref()) {
             Ok(computed) if computed == cited => return None,
             Ok(computed) => UnprovenKind::OtherProof {
                 attempt,

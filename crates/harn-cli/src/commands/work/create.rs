@@ -17,7 +17,12 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &CreateArgs) -> Result<Ex
     let draft = Draft {
         id: args.id.clone(),
         acceptance: args.accept.clone(),
-        dependencies: args.depends_on.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect(),
+        dependencies: args
+            .depends_on
+            .iter()
+            .map(|id| id.trim().to_owned())
+            .filter(|id| !id.is_empty())
+            .collect(),
         modules: files,
         max_attempts: args.max_attempts,
         max_uncharged_attempts: args.max_uncharged_attempts,

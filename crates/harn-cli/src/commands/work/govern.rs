@@ -82,21 +82,19 @@ pub(super) fn accept(context: &mut Context<'_, '_>, args: &AcceptArgs) -> Result
 }
 
 fn digest(text: &str) -> Result<Digest, Failure> {
-    text.parse().map_err(|error| {
-        Failure::from_error(Exit::Usage, "digest_invalid", None, &error)
-    })
+    text.parse().map_err(|error| Failure::from_error(Exit::Usage, "digest_invalid", None, &error))
 }
 
 fn finding_id(text: &str) -> Result<FindingId, Failure> {
-    text.parse().map_err(|error| {
-        Failure::from_error(Exit::Refused, "unknown_finding", None, &error)
-    })
+    text.parse().map_err(|error| Failure::from_error(Exit::Refused, "unknown_finding", None, &error))
 }
 
 fn disposition(arg: &DispositionArg) -> Result<Disposition, Failure> {
     let (outcome, reason) = match &arg.outcome {
         OutcomeArg::Fixed => (Ruling::Fixed, None),
-        OutcomeArg::Deferred(reason) => (Ruling::Deferred, Some(reason.clone()).filter(|reason| !reason.is_empty())),
+        OutcomeArg::Deferred(reason) => {
+            (Ruling::Deferred, Some(reason.clone()).filter(|reason| !reason.is_empty()))
+        }
     };
     Ok(Disposition { id: finding_id(&arg.finding)?, outcome, reason })
 }

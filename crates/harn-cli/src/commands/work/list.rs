@@ -30,11 +30,17 @@ pub(super) fn run(context: &mut Context<'_, '_>, state: Option<StateArg>) -> Res
         }
     }
     if shown.is_empty() {
-        context.output.text(if wanted.is_some() { "no work items in this state\n" } else { "no work items\n" });
+        context.output.text(if wanted.is_some() {
+            "no work items in this state\n"
+        } else {
+            "no work items\n"
+        });
     }
     let rows = render::rows(shown.iter().copied(), context.io.width());
     context.output.text(&rows);
-    context.output.document(json!({ "schema_version": 1, "items": shown, "warnings": warnings, "verified": true }));
+    context
+        .output
+        .document(json!({ "schema_version": 1, "items": shown, "warnings": warnings, "verified": true }));
     Ok(Exit::Done)
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::Context;
 use super::{changed, print_changed};
 use crate::exit::Exit;
-use crate::failure::{Failure, Fails as _};
+use crate::failure::{Fails as _, Failure};
 use crate::render;
 
 pub(super) fn run(

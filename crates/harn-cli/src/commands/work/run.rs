@@ -96,7 +96,11 @@ fn directory(context: &Context<'_, '_>, args: &RunArgs) -> PathBuf {
 /// What does not exist yet is refused by name, never accepted and ignored.
 fn isolation(args: &RunArgs) -> Result<Isolation, Failure> {
     let not_built = |what: &str| {
-        Failure::new(Exit::Refused, "not_built", format!("{what} is not built yet, so the attempt is not started"))
+        Failure::new(
+            Exit::Refused,
+            "not_built",
+            format!("{what} is not built yet, so the attempt is not started"),
+        )
     };
     if args.policy.is_some() {
         return Err(not_built("`--policy`").hint("leave `--policy` out"));
@@ -105,7 +109,8 @@ fn isolation(args: &RunArgs) -> Result<Isolation, Failure> {
         None | Some("shared") => Isolation::Shared,
         Some("worktree") => Isolation::Worktree,
         Some(other) => {
-            let message = format!("`{}` is not an isolation, expected `shared` or `worktree`", other.escape_debug());
+            let message =
+                format!("`{}` is not an isolation, expected `shared` or `worktree`", other.escape_debug());
             return Err(Failure::new(Exit::Usage, "isolation_unknown", message));
         }
     };

@@ -69,12 +69,13 @@ pub(super) const fn check_outcome(outcome: Outcome) -> CheckOutcome {
     }
 }
 
-/// Exit code and signal of a process.
+/// Exit code and signal of a process that came to its own end. How one reacts to being ended says nothing about it: a
+/// check that ran out of time may well exit with 0.
 pub(super) const fn exit(finished: &Finished) -> (Option<i32>, Option<i32>) {
-    match finished.exit {
-        Some(Exit::Code(code)) => (Some(code), None),
-        Some(Exit::Signal(signal)) => (None, Some(signal)),
-        None => (None, None),
+    match (finished.outcome, finished.exit) {
+        (Outcome::Passed | Outcome::Failed, Some(Exit::Code(code))) => (Some(code), None),
+        (Outcome::Passed | Outcome::Failed, Some(Exit::Signal(signal))) => (None, Some(signal)),
+        _ => (None, None),
     }
 }
 

@@ -4,13 +4,14 @@ use std::num::NonZeroU32;
 
 use harn_env::command::Finished;
 use harn_workflow::run::{
-    AgentId, AgentOutcome, Captured, CheckId, CheckOutcome, Command, EndedCheck, Event, Payload, PayloadKind, Reason,
+    AgentId, AgentOutcome, Captured, CheckId, CheckOutcome, Command, EndedCheck, Event, Payload, PayloadKind,
+    Reason,
 };
 use serde_json::{Value, json};
 
 use crate::adapter::AgentFailure;
 
-use super::super::job::{Done, Left};
+use super::super::job::Left;
 use super::super::recorder::{Recorder, RunError};
 use super::convert::{check_outcome, class, elapsed_ms, exit, try_outcome};
 
@@ -18,8 +19,8 @@ use super::convert::{check_outcome, class, elapsed_ms, exit, try_outcome};
 pub(super) type Delivered = Result<Value, String>;
 
 /// Records what a process left.
-pub(super) fn record(recorder: &mut Recorder<'_>, done: Done) -> Result<Delivered, RunError> {
-    match done.result? {
+pub(super) fn record(recorder: &mut Recorder<'_>, left: Left) -> Result<Delivered, RunError> {
+    match left {
         Left::Agent { id, reply, rejected, stderr, finished } => {
             if let Some(finished) = &finished {
                 let failure = reply.as_ref().err();
