@@ -78,31 +78,32 @@ fn output_that_cannot_be_written_is_an_error() {
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write to standard output"));
 }
 
+/// On a terminal or not, the option, variables, and whether there is colour.
+type Row = (bool, &'static [&'static str], &'static [(&'static str, &'static str)], bool);
+const TABLE: [Row; 17] = [
+    (false, &[], &[], false),
+    (true, &[], &[], true),
+    (true, &["--color", "auto"], &[], true),
+    (false, &["--color", "always"], &[], true),
+    (false, &["--color=always"], &[("NO_COLOR", "1"), ("TERM", "dumb")], true),
+    (true, &["--color", "never"], &[("CLICOLOR_FORCE", "1")], false),
+    (true, &["--color=never"], &[], false),
+    (true, &[], &[("NO_COLOR", "1")], false),
+    (true, &[], &[("NO_COLOR", "")], true),
+    (true, &[], &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], false),
+    (false, &[], &[("CLICOLOR_FORCE", "1")], true),
+    (false, &[], &[("CLICOLOR_FORCE", "0")], false),
+    (false, &[], &[("CLICOLOR_FORCE", "")], false),
+    (false, &[], &[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], true),
+    (true, &[], &[("TERM", "dumb")], false),
+    (true, &[], &[("TERM", "xterm")], true),
+    (true, &["--color", "auto"], &[("NO_COLOR", "1")], false),
+];
+
 /// R62. One decision for each stream: the option, `NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`, the terminal.
 #[test]
 fn r_62_who_decides_about_colour() {
     let project = project();
-    // On a terminal or not, the option, variables, and whether there is colour.
-    type Row = (bool, &'static [&'static str], &'static [(&'static str, &'static str)], bool);
-    const TABLE: [Row; 17] = [
-        (false, &[], &[], false),
-        (true, &[], &[], true),
-        (true, &["--color", "auto"], &[], true),
-        (false, &["--color", "always"], &[], true),
-        (false, &["--color=always"], &[("NO_COLOR", "1"), ("TERM", "dumb")], true),
-        (true, &["--color", "never"], &[("CLICOLOR_FORCE", "1")], false),
-        (true, &["--color=never"], &[], false),
-        (true, &[], &[("NO_COLOR", "1")], false),
-        (true, &[], &[("NO_COLOR", "")], true),
-        (true, &[], &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], false),
-        (false, &[], &[("CLICOLOR_FORCE", "1")], true),
-        (false, &[], &[("CLICOLOR_FORCE", "0")], false),
-        (false, &[], &[("CLICOLOR_FORCE", "")], false),
-        (false, &[], &[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], true),
-        (true, &[], &[("TERM", "dumb")], false),
-        (true, &[], &[("TERM", "xterm")], true),
-        (true, &["--color", "auto"], &[("NO_COLOR", "1")], false),
-    ];
     for (terminal, option, variables, colored) in TABLE {
         for line in ["work show a", "work show nope", "work frobnicate", "--help"] {
             let words: Vec<&str> = option.iter().copied().chain(line.split(' ')).collect();

@@ -1,4 +1,5 @@
 //! Tests that cross crates, driven through the command line.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod cli_advice;
 mod cli_cases;

@@ -67,7 +67,7 @@ fn paths(text: &str) -> Vec<(usize, String)> {
             }
         }
         let is_source = |name: &&str| {
-            let file = [".rs", ".md"].iter().any(|ending| name.ends_with(ending)) || name.ends_with(".sh");
+            let file = [".rs", ".md", ".sh"].iter().any(|ending| name.ends_with(ending));
             file && !name.contains([' ', '<', '*'])
         };
         found.extend(

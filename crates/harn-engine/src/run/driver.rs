@@ -409,7 +409,9 @@ mod tests {
         let meta = Meta { name: "n".to_owned(), description: None, objective: None, acceptance: Vec::new() };
         driver.loaded(&meta).unwrap();
 
-        reason.into_iter().for_each(|reason| stopper.stop(reason));
+        if let Some(reason) = reason {
+            stopper.stop(reason);
+        }
         driver.blocked(Blocked { reason: "which one?".to_owned(), decision: None }).unwrap();
         let ending = ending(&ScriptEnd::Stopped, stopper.reason());
         driver.into_recorder().command(Command::End(Box::new(ending))).unwrap();

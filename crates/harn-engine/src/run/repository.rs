@@ -51,7 +51,7 @@ fn read_status(mut snapshot: Snapshot, status: &str) -> Snapshot {
             Some("#") => match entry.split_once(' ').and_then(|(_, rest)| rest.split_once(' ')) {
                 Some(("branch.oid", head)) if head != "(initial)" => snapshot.head = Line::clip(head),
                 Some(("branch.head", branch)) if branch != "(detached)" => {
-                    snapshot.branch = Line::clip(branch)
+                    snapshot.branch = Line::clip(branch);
                 }
                 _ => {}
             },

@@ -65,7 +65,9 @@ impl Disk for WatchedDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>> {
         if path.ends_with("lease") {
             let deed = self.watch.at_lease.lock().unwrap().take();
-            deed.into_iter().for_each(|deed| deed());
+            if let Some(deed) = deed {
+                deed();
+            }
         }
         let file = self.disk.open(path, how)?;
         Ok(Arc::new(WatchedFile { file, path: path.to_owned(), watch: self.watch.clone() }))
@@ -130,13 +132,13 @@ impl DiskFile for WatchedFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
         // A blob is built as a file of its own; a stream as a directory.
-        let is_blob = self.path.parent().is_some_and(|parent| parent.ends_with(".new"));
+        let is_blob = self.path.parent().and_then(Path::file_name).is_some_and(|name| name == ".new");
         if is_blob && self.watch.full.load(Ordering::SeqCst) {
             return Err(io::ErrorKind::StorageFull.into());
         }
         let text = String::from_utf8_lossy(bytes);
         let names = text.split("\"event\":\"").skip(1).filter_map(|rest| rest.split('"').next());
-        let names: String = names.map(|name| format!(" {name}")).collect();
+        let names: String = names.flat_map(|name| [" ", name]).collect();
         let written = self.file.write_at(offset, bytes)?;
         self.watch.note("write", &self.path, &names);
         Ok(written)

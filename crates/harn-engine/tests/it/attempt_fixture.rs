@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harn_engine::adapter::{Adapter, Exec};
@@ -176,6 +175,9 @@ pub(crate) fn sh(name: &str, script: &str) -> Exec {
     Exec::new(name, ["sh", "-c", script]).unwrap()
 }
 
+/// Is told of every event.
+type Observer<'a> = Box<dyn FnMut(&Recorded<Event>) + 'a>;
+
 /// An attempt that is about to be made.
 pub(crate) struct Attempt<'a> {
     project: &'a Project,
@@ -185,7 +187,7 @@ pub(crate) struct Attempt<'a> {
     adapters: Adapters,
     pub(crate) environment: BTreeMap<OsString, OsString>,
     stopper: Stopper,
-    observer: Box<dyn FnMut(&Recorded<Event>) + 'a>,
+    observer: Observer<'a>,
 }
 
 impl<'a> Attempt<'a> {
@@ -284,6 +286,3 @@ pub(crate) fn is_alive(pid_file: &Path) -> bool {
         status.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z') && !rest.is_empty())
     })
 }
-
-/// Says of every event that it was seen; for tests that look at the order.
-pub(crate) type Seen = Arc<std::sync::Mutex<Vec<&'static str>>>;

@@ -123,13 +123,14 @@ fn assert_untouched(project: &Project, id: &harn_ledger::StreamId) {
     assert_eq!(project.projection(id).state, ItemState::Ready);
 }
 
+type OptionChange<'a> = Box<dyn FnOnce(&mut Attempt<'_>) + 'a>;
+
 #[test]
 fn n_08_an_option_that_is_not_acceptable_is_refused_before_anything_is_recorded() {
     let project = Project::new();
     let id = project.item("export default () => 1;");
     let file = project.write("file", "");
-    type Change<'a> = Box<dyn FnOnce(&mut Attempt<'_>) + 'a>;
-    let cases: [(&str, Change<'_>); 9] = [
+    let cases: [(&str, OptionChange<'_>); 9] = [
         ("cwd_missing", Box::new(|attempt| attempt.options.cwd = "/does/not/exist".into())),
         ("cwd_missing", Box::new(|attempt| attempt.options.cwd = file.clone())),
         ("cwd_invalid", Box::new(|attempt| attempt.options.cwd = ".".into())),
@@ -180,6 +181,8 @@ fn a_deadline_of_less_than_a_millisecond_is_still_a_deadline() {
     assert_eq!(attempt.run().unwrap().proof.run.failure, Some(Failure::Deadline));
 }
 
+type FileChange<'a> = Box<dyn Fn(&Path) + 'a>;
+
 #[test]
 fn k_26_a_script_that_is_not_what_was_frozen_is_refused_and_costs_nothing() {
     const SCRIPT: &str = "import {two} from './two.mjs'; export default () => two;";
@@ -188,12 +191,11 @@ fn k_26_a_script_that_is_not_what_was_frozen_is_refused_and_costs_nothing() {
         fs::remove_file(path).unwrap();
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     };
-    type Change<'a> = Box<dyn Fn(&Path) + 'a>;
-    let write = |text: &str| -> Change<'_> {
+    let write = |text: &str| -> FileChange<'_> {
         let text = text.to_owned();
         Box::new(move |path| fs::write(path, &text).unwrap())
     };
-    let cases: [(&str, &str, Change<'_>); 7] = [
+    let cases: [(&str, &str, FileChange<'_>); 7] = [
         ("workflow.mjs", "script_changed", write("export default () => 3;")),
         // Of the same length.
         ("two.mjs", "script_changed", write("export const two = 3;")),

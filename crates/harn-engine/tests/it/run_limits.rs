@@ -108,7 +108,8 @@ fn k_91_only_criteria_that_exist_are_cited_and_each_once() {
     assert_eq!(errors[3], errors[0]);
     assert!(!project.cwd().join("started").exists());
     let [evidence] = &report.proof.evidence[..] else { panic!("one record") };
-    let cited: Vec<&str> = evidence.acceptance_ids.as_slice().iter().map(|id| id.as_str()).collect();
+    let cited: Vec<&str> =
+        evidence.acceptance_ids.as_slice().iter().map(harn_workflow::run::CriterionId::as_str).collect();
     assert_eq!((evidence.id.to_string().as_str(), &cited[..]), ("e1", &["done", "item.1"][..]));
     assert!(report.proof.passes());
     assert_eq!(report.proof.acceptance.criteria.len(), 2);

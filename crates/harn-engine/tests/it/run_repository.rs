@@ -46,11 +46,11 @@ fn a_proof_says_what_the_run_did_to_the_repository() {
     let report = attempt.run().unwrap();
     let repository = report.proof.repository.clone().unwrap();
     let (before, after) = (repository.before.unwrap(), repository.after.unwrap());
-    assert_eq!(before.root.as_ref().map(|root| root.as_str()), root.to_str());
-    assert_eq!(before.head.as_ref().map(|head| head.as_str()), Some(&*head));
-    assert_eq!(before.branch.as_ref().map(|branch| branch.as_str()), Some("main"));
+    assert_eq!(before.root.as_ref().map(harn_workflow::run::AbsolutePath::as_str), root.to_str());
+    assert_eq!(before.head.as_ref().map(harn_workflow::run::Text::as_str), Some(&*head));
+    assert_eq!(before.branch.as_ref().map(harn_workflow::run::Text::as_str), Some("main"));
     assert_eq!(paths(&before.dirty_paths), ["dirty"]);
-    assert_eq!(after.branch.as_ref().map(|branch| branch.as_str()), Some("other"));
+    assert_eq!(after.branch.as_ref().map(harn_workflow::run::Text::as_str), Some("other"));
     assert_eq!(paths(&after.dirty_paths), ["dirty", "inner/file", "new ñ"]);
     let drift = repository.drift.unwrap();
     assert_eq!((drift.branch_changed, drift.head_changed, drift.incomplete), (true, false, true));

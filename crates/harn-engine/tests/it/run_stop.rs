@@ -204,7 +204,7 @@ fn n_18_every_way_to_fail_has_an_end_and_a_proof() {
         let report = attempt.run().unwrap();
         let run = &report.proof.run;
         assert_eq!(run.failure, Some(failure), "{body}: {:?}", run.error);
-        let found = run.error.as_ref().map(|error| error.as_str()).unwrap_or_default();
+        let found = run.error.as_ref().map(harn_workflow::run::Text::as_str).unwrap_or_default();
         assert!(found.contains(error) && found.is_empty() == error.is_empty(), "{body}: {found}");
         assert_eq!(report.item.projection.state, ItemState::Blocked, "{body}");
         assert_ended(&project, &report, body);

@@ -146,11 +146,10 @@ impl View {
 /// Whether somebody runs the item: another process, or this one in another place than where it is looked from.
 fn is_held(stream: &Stream<Work>, view: View) -> Result<bool, ReadError> {
     match stream.lease_status() {
-        Ok(LeaseStatus::Free) => Ok(false),
         Ok(LeaseStatus::HeldByOther(_)) => Ok(true),
         Ok(LeaseStatus::HeldByMe) => Ok(view != View::Runner),
         Err(LeaseError::Io { path, source }) => Err(ReadError::Io { path, source }),
         // Nobody can hold what cannot be taken.
-        Err(_) => Ok(false),
+        Ok(LeaseStatus::Free) | Err(_) => Ok(false),
     }
 }
