@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How much processor time a start of `harn` costs, as an average over many starts of a release build; beside it a start
-# of `true`, the least that any program costs here. Uses the program in $HARN if that is set, else builds it.
+# How much processor time a start of `harn` costs, as an average over many starts of a release build.
+# Uses the program in $HARN if that is set, else builds it.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ -z "${HARN:-}" ]; then
@@ -33,4 +33,3 @@ echo '| --- | --- |'
 name="harn --version" measure "$harn" --version
 name="harn work show small" measure "$harn" work show small
 name="harn work list" measure "$harn" work list
-name="true" measure "$(command -v true)"
