@@ -87,10 +87,10 @@ fn with_findings() -> Manifest {
     let mut parts = parts();
     parts.attempt_context = Some(initial(findings()));
     parts.repository_before = Some(Snapshot {
-        root: Some(path("/home/dev/project")),
+        root: Some(path("/project")),
         branch: Some(line("main")),
         head: Some(line("d6a13c4e0ba5ace93cba15ac2f7d2795d931e7bf")),
-        ..Snapshot::of(path("/home/dev/project")).with_dirty_paths(["README.md"])
+        ..Snapshot::of(path("/project")).with_dirty_paths(["README.md"])
     });
     parts.execution.deadline_ms = std::num::NonZeroU64::new(600_000);
     parts.execution.subscription_only = true;
@@ -204,7 +204,7 @@ fn check_events() -> Vec<Event> {
             name: line("smoke"),
             stage: Some(line("do")),
             argv: harn_workflow::run::Argv::new(vec!["./smoke".to_owned()]).unwrap(),
-            cwd: path("/home/dev/project"),
+            cwd: path("/project"),
             timeout_ms: std::num::NonZeroU64::new(60_000),
             acceptance_ids: cited(&[]),
         },
@@ -259,7 +259,7 @@ fn ending_events() -> Vec<Event> {
             class: None,
             error: None,
             result: Some(Payload { kind: PayloadKind::Json, content: Captured::of(b"{\"ok\":true}") }),
-            repository_after: Some(Snapshot::of(path("/home/dev/project"))),
+            repository_after: Some(Snapshot::of(path("/project"))),
         },
         Event::RunEnded {
             status: Status::Failed,

@@ -48,7 +48,7 @@ fn a_reader_refuses_what_no_writer_writes() {
         ("\"trigger\": \"initial\"", "\"trigger\": \"initial\", \"findings\": []", "`findings`"),
         ("  \"work_item_id\": \"alpha\",\n", "", "without `work_item_id`"),
         // W-21
-        ("\"cwd\": \"/home", "\"cwd\": \"home", "not a usable path"),
+        ("\"cwd\": \"/proj", "\"cwd\": \"home", "not a usable path"),
         ("\"adapter\": \"codex\"", "\"adapter\": \"\"", "blank"),
         ("\"operator\"", "\" \"", "blank"),
     ];

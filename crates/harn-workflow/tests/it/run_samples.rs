@@ -79,17 +79,17 @@ pub(crate) fn parts() -> ManifestParts {
         name: line("release"),
         started_at: Timestamp::from_microseconds(START),
         script: Script {
-            path: path("/home/dev/project/workflows/release.mjs"),
+            path: path("/project/workflows/release.mjs"),
             sha256: Digest::of(script),
             content: BlobRef::of(script),
             modules: vec![Module {
-                path: path("/home/dev/project/workflows/x.mjs"),
+                path: path("/project/workflows/x.mjs"),
                 sha256: Digest::of(module),
                 content: BlobRef::of(module),
             }],
         },
         repository_before: None,
-        execution: Execution { adapter: Some(line("codex")), ..Execution::in_dir(path("/home/dev/project")) },
+        execution: Execution { adapter: Some(line("codex")), ..Execution::in_dir(path("/project")) },
     }
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn check_started(number: u32, acceptance_ids: &[&str]) -> Event {
         name: line("suite"),
         stage: None,
         argv: Argv::new(vec!["cargo".to_owned(), "test".to_owned()]).unwrap(),
-        cwd: path("/home/dev/project"),
+        cwd: path("/project"),
         timeout_ms: None,
         acceptance_ids: cited(acceptance_ids),
     }
