@@ -7,7 +7,7 @@ mod project;
 mod scripts;
 mod tree;
 
-pub use advertised::{NOT_BUILT, command_lines, commands_in_hint, parses};
+pub use advertised::{command_lines, commands_in_hint, parses};
 pub use outcome::Outcome;
 pub use project::{NOW, Project};
 pub use scripts::{AGENT, BLOCKED, CONTEXT, FAIL, PASS, RETRIED};

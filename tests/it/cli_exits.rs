@@ -1,7 +1,7 @@
 //! The exit codes, which are a public contract: R58.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -72,6 +72,29 @@ fn wait_for(path: &Path) {
     }
 }
 
+/// A process that does not outlive its test, whatever comes of that.
+struct Runner(Option<Child>);
+
+impl Runner {
+    fn id(&self) -> u32 {
+        self.0.as_ref().map_or(0, Child::id)
+    }
+
+    fn output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 /// Somebody else holds the item: 7, with the holder's words. Interrupted: 130, with a report of what took place.
 #[test]
 fn r_58_held_and_interrupted() {
@@ -84,6 +107,7 @@ fn r_58_held_and_interrupted() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    let runner = Runner(Some(runner));
     wait_for(&project.root().join("started"));
 
     let before = project.tree();
@@ -100,7 +124,7 @@ fn r_58_held_and_interrupted() {
 
     let killed = Command::new("kill").args(["-INT", &runner.id().to_string()]).status().unwrap();
     assert!(killed.success());
-    let ended = runner.wait_with_output().unwrap();
+    let ended = runner.output();
     assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
     let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!((&report["status"], &report["state"]), (&"failed".into(), &"blocked".into()));

@@ -83,7 +83,7 @@ fn reopens() {
         .into_iter()
         .chain(["--finding", "Wrong"].into_iter().cycle().take(36))
         .collect();
-    let cases: [Case<'_>; 20] = [
+    let cases: [Case<'_>; 21] = [
         ("never attempted", work("reopen", "ready", &[]), 3, "wrong_state"),
         ("N-09: no charged attempt is left", work("reopen", "spent", &[]), 3, "attempts_exhausted"),
         (
@@ -118,6 +118,12 @@ fn reopens() {
         ("21 findings", work("reopen", "clean", &many), 3, "too_many_findings"),
         ("19 and 2 that are carried", work("reopen", "found", &nineteen), 3, "too_many_findings"),
         ("carries what is not open", work("reopen", "found", &["--carry", "f9"]), 3, "unknown_finding"),
+        (
+            "carries one twice",
+            work("reopen", "found", &["--carry", "f1", "--carry", "f1"]),
+            3,
+            "finding_twice",
+        ),
         ("carries what is no id", work("reopen", "found", &["--carry", "first"]), 3, "unknown_finding"),
         ("nothing is open", work("reopen", "clean", &["--carry", "f1"]), 3, "unknown_finding"),
         (

@@ -17,7 +17,9 @@ mod cli_snapshot;
 mod cli_streams;
 mod process_bounds;
 mod process_children;
+mod process_full_disk;
 mod process_kill;
+mod process_parallel;
 mod process_stop;
 mod project;
 

@@ -33,7 +33,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let works = open(directory.path(), None);
+        let works = open(directory.path());
         Self::with(directory, works)
     }
 
@@ -51,7 +51,7 @@ impl Project {
 
     /// The same ledger as another process would open it.
     pub(crate) fn reopened(&self) -> WorkLedger {
-        open(self.directory.path(), None)
+        open(self.directory.path())
     }
 
     /// Where agents and checks work.
@@ -162,7 +162,7 @@ impl Project {
     }
 }
 
-fn open(directory: &Path, _: Option<()>) -> WorkLedger {
+fn open(directory: &Path) -> WorkLedger {
     WorkLedger::new(Ledger::open(directory.join("state")).unwrap(), SystemClock, SystemIds)
 }
 

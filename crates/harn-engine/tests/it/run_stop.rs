@@ -1,6 +1,7 @@
 //! How a run ends when its script does not simply return: stopped from outside, by the script itself, or by exhaustion.
 //! Whatever happens, the end is recorded, proved, and no process is left.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use harn_engine::attempt::AttemptReport;
@@ -94,14 +95,20 @@ fn a_stop_from_another_thread_ends_running_and_waiting_children() {
     let id = project.item(
         "export default ({agent, parallel}) => parallel([1, 2, 3, 4, 5, 6].map((n) => () => agent(`${n}`)));",
     );
-    let stopper = Stopper::new();
+    let (stopper, asked_for) = (Stopper::new(), AtomicU32::new(0));
     let report = thread::scope(|scope| {
         scope.spawn(|| {
             let running = |n: u32| project.cwd().join(format!("a{n}.pids")).exists();
             wait_until("all slots are taken", || (1..=4).all(running));
+            wait_until("all agents are asked for", || asked_for.load(Ordering::SeqCst) == 6);
             stopper.stop(StopReason::Signal);
         });
-        Attempt::of(&project, &id).agent(STUBBORN).stopper(&stopper).run().unwrap()
+        let attempt = Attempt::of(&project, &id).agent(STUBBORN).stopper(&stopper);
+        let attempt = attempt.observer(|recorded| {
+            let is_started = matches!(recorded.event, Event::AgentStarted { .. });
+            asked_for.fetch_add(u32::from(is_started), Ordering::SeqCst);
+        });
+        attempt.run().unwrap()
     });
     assert_eq!(report.proof.run.failure, Some(Failure::Signal));
     assert_eq!(report.proof.agents.len(), 6);

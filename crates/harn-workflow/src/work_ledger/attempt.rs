@@ -95,12 +95,16 @@ impl WorkLedger {
     /// returns.
     pub fn begin(&self, caller: &Caller, id: &StreamId, trigger: Trigger) -> Result<Begun, BeginError> {
         let stream = self.ledger.stream::<Work>(id.as_str()).map_err(WorkError::from)?;
-        let run_id = self.new_id("run", self.now());
         let work_context = work_context(stream.intent())?;
         // Whether the script can be told about the attempt is known before the attempt is recorded.
         let state = || stream.state().map_err(|error| WorkError::from(ExecuteError::from(error)));
         let before = state()?;
         self.attempt_context(id, &before, before.attempts().len() + 1, trigger)?;
+        let mut run_id = self.new_id("run", self.now());
+        // An attempt that was cut off before its run existed has its id all the same.
+        while before.attempt_of(&run_id).is_some() {
+            run_id = self.new_id("run", self.now());
+        }
 
         let command = Command::Begin { run_id: run_id.clone(), trigger };
         let committed = self.execute(&stream, caller, command)?;
@@ -117,13 +121,12 @@ impl WorkLedger {
         self.ledger.create::<Run>(run_id, caller.actor.as_str(), manifest, &[RunEvent::RunStarted {}])
     }
 
-    /// Records the end of an attempt whose run has ended: the proof is computed, stored, and then cited.
+    /// Records the end of an attempt whose run has ended. The proof is stored before it is cited, as for every command.
     pub fn end(&self, caller: &Caller, id: &StreamId, run: &Stream<Run>) -> Result<Proof, EndError> {
         let run_id = run.id().clone();
         let computed =
             proof::of(run).map_err(|error| ProofError::from(harn_ledger::StreamError::from(error)))?;
         let proof = computed.ok_or_else(|| ProofError::NotEnded { run_id: run_id.clone() })?;
-        self.blobs().put(&proof.to_bytes()).map_err(ProofError::from)?;
         let stream = self.ledger.stream::<Work>(id.as_str()).map_err(WorkError::from)?;
         let command = Command::End { run_id: run_id.clone(), end: proof::end(&proof) };
         match self.execute(&stream, caller, command) {
