@@ -242,7 +242,9 @@ impl Appending<'_> {
             Err(source) => self.log.write_failed(source),
         };
         // If even this fails, the bytes stay as an unfinished tail: readers pass over it, the next append moves it.
-        let _ = self.file.truncate(offset);
+        if self.file.truncate(offset).is_ok() {
+            let _ = self.log.settle_cut(self.file);
+        }
         Err(error)
     }
 }

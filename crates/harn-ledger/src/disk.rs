@@ -1,5 +1,7 @@
 //! The one seam between the ledger and the machine: every byte read or written passes through [`Disk`].
 
+#[cfg(feature = "testing")]
+mod faulty;
 mod mem;
 mod os;
 
@@ -9,6 +11,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "testing")]
+pub use faulty::{Fault, FaultyDisk, Moment, Operation};
 pub use mem::MemDisk;
 pub use os::OsDisk;
 

@@ -9,6 +9,7 @@ use crate::disk::{DiskFile, Lock, Open, write_all_at};
 use crate::id::StreamName;
 use crate::lock::{self, LOG_DEADLINE};
 use crate::log::{EVENTS_FILE, Log, ReadError, SUSPECT_FILE};
+use crate::staging::sync_parent;
 
 /// What a ledger does not write: anything, if it is for reading only; and streams that it failed to sync.
 #[derive(Debug, Default)]
@@ -80,7 +81,9 @@ impl Log {
         if self.refusals.contains(&self.name) {
             return Err(Unsynced(None));
         }
-        match file.sync() {
+        // Whoever created the stream may have died, or be about to, before its name was brought there.
+        let named = if *synced == 0 { self.sync_name() } else { Ok(()) };
+        match named.and_then(|()| file.sync()) {
             Ok(()) => {
                 *synced = end;
                 Ok(())
@@ -90,6 +93,22 @@ impl Log {
                 Err(Unsynced(Some(source)))
             }
         }
+    }
+
+    /// Brings a truncation to stable storage before anything is written where bytes were cut off. Otherwise a power loss
+    /// could bring some of them back among the new ones, and that looks like tampering. Called under the exclusive lock.
+    pub(crate) fn settle_cut(&self, file: &dyn DiskFile) -> Result<(), AppendError> {
+        let synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        file.sync().map_err(|source| {
+            self.refusals.add(&self.name);
+            let _ = self.write_suspect_mark(*synced);
+            AppendError::DurabilityUnknown { stream: self.name.clone(), source: Some(source) }
+        })
+    }
+
+    /// Brings the stream's name to stable storage; the names above it were there before it.
+    fn sync_name(&self) -> io::Result<()> {
+        sync_parent(&*self.disk, &self.directory)
     }
 
     /// Refuses the stream from now on, and leaves a mark so that others do too. `synced` bytes are known to be safe.
@@ -106,6 +125,10 @@ impl Log {
         // holds the lock for too long does not keep the mark from being left.
         let log = self.disk.open(&self.path(EVENTS_FILE), Open::Write)?;
         let _held = lock::take(&*log, Lock::Exclusive, LOG_DEADLINE)?;
+        self.write_suspect_mark(synced)
+    }
+
+    fn write_suspect_mark(&self, synced: u64) -> io::Result<()> {
         let mark = self.disk.open(&self.path(SUSPECT_FILE), Open::Create)?;
         if mark.stat()?.length == 0 {
             write_all_at(&*mark, 0, format!("{synced}\n").as_bytes())?;

@@ -139,8 +139,13 @@ impl LedgerBuilder {
         let Self { disk, root, clock, read_only } = self;
         let failed = |source| OpenError::Io { path: root.clone(), source };
         if !read_only {
+            // Whoever made it may not have lived to bring its entry to stable storage. But whoever put something into
+            // it had opened it before.
             match disk.create_dir(&root) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    let in_use = disk.read_dir(&root).map_or(true, |names| !names.is_empty());
+                    if in_use { Ok(()) } else { sync_parent(&*disk, &root) }
+                }
                 made => made.and_then(|()| sync_parent(&*disk, &root)),
             }
             .map_err(failed)?;

@@ -163,14 +163,14 @@ pub(crate) fn scan(
         buffer.copy_within(used..filled, 0);
         filled -= used;
         if filled as u64 >= limits.line_bytes {
-            let kind = if buffer[..filled].contains(&0) {
-                DamageKind::Hole
-            } else {
-                DamageKind::TooLarge { what: "line", limit: limits.line_bytes }
-            };
-            return scan.stopped(file, Stop::Damage(kind));
+            let kind = too_large(&buffer[..filled], "line", limits.line_bytes);
+            if kind != DamageKind::Hole || count_lines(file, scan.at.offset)? > 0 {
+                return scan.stopped(file, Stop::Damage(kind));
+            }
+            // A power loss left the length of the last batch, but not its bytes: nothing was lost that was finished.
+            read_to = read_to.max(file.stat()?.length);
         }
-        if read == 0 {
+        if read == 0 || filled as u64 >= limits.line_bytes {
             let bytes = read_to - scan.done.offset;
             let tail = (bytes > 0).then_some(UnfinishedTail { offset: scan.done.offset, bytes });
             return Ok(ScanEnd { tail, fault: None });
@@ -218,7 +218,7 @@ impl Scan<'_> {
 
     /// The line, if it is one and follows from the line before.
     fn check<'b>(&self, bytes: &'b [u8]) -> Result<Line<'b>, Stop> {
-        let too_large = |what, limit| Err(Stop::Damage(DamageKind::TooLarge { what, limit }));
+        let too_large = |what, limit| Err(Stop::Damage(too_large(bytes, what, limit)));
         let length = bytes.len() as u64 + 1;
         if length > self.limits.line_bytes {
             return too_large("line", self.limits.line_bytes);
@@ -261,6 +261,11 @@ impl Scan<'_> {
         };
         Ok(ScanEnd { tail: None, fault: Some(fault) })
     }
+}
+
+/// What is wrong with a line that is too long. Where a power loss took a line feed, two lines look like one.
+fn too_large(line: &[u8], what: &'static str, limit: u64) -> DamageKind {
+    if line.contains(&0) { DamageKind::Hole } else { DamageKind::TooLarge { what, limit } }
 }
 
 /// Line feeds from `offset` to the end of the file.

@@ -105,10 +105,13 @@ fn sweep(disk: &dyn Disk, staging: &Path) {
     for name in disk.read_dir(staging).unwrap_or_default() {
         let path = staging.join(name);
         let is_directory = disk.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory);
-        let locked = if is_directory { path.join(EVENTS_FILE) } else { path.clone() };
+        // A log that is missing, because its builder had none yet or a power loss took it, is made here, so that a
+        // builder about to make it finds its name taken and tries the next.
+        let (locked, how) =
+            if is_directory { (path.join(EVENTS_FILE), Open::Create) } else { (path.clone(), Open::Read) };
         // The lock is kept until all is removed. A builder that has made its file but not locked it yet then finds
         // that the file is no longer where it made it.
-        let file = disk.open(&locked, Open::Read);
+        let file = disk.open(&locked, how);
         if file.as_ref().is_ok_and(|file| locks_what_is_at(disk, &**file, &locked).unwrap_or(false)) {
             drop(disk.unlink(&path.join(INTENT_FILE)));
             drop(disk.unlink(&locked));

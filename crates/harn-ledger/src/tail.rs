@@ -40,6 +40,7 @@ impl Log {
                 self.write_failed(source)
             })?);
             file.truncate(tail.offset).map_err(|source| self.write_failed(source))?;
+            self.settle_cut(file)?;
         }
         Ok(events)
     }
@@ -73,10 +74,13 @@ impl Log {
         }
     }
 
+    /// What the log says of a file that was found, once a power loss cannot change it any more. Its name needs no sync:
+    /// if its writer did not live to sync it, the tail still stands in the log, and moving it syncs the directory.
     fn describe(&self, name: String) -> Result<LedgerEvent, AppendError> {
         let path = self.path(&name);
         let describe = || {
             let file = self.disk.open(&path, Open::Read)?;
+            file.sync()?;
             hash_file(&*file)
         };
         match describe() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use harn_ledger::disk::{Disk as _, MemDisk};
 use harn_ledger::{
     AppendError, Damage, DamageKind, Digest, Expect, Ledger, ProblemKind, ReadError, StreamError,
-    VerifyOptions,
+    UnfinishedTail, VerifyOptions,
 };
 
 use crate::account::{Account, credited, open_account};
@@ -175,26 +175,38 @@ fn damage_within_a_batch() {
     assert_eq!(seen, [1]);
 }
 
-/// Bytes without a line feed that no unfinished write of a line can leave.
+/// Bytes without a line feed that no unfinished write of a line can leave. Zeros can be what a power loss left of many
+/// lines: it is a tail if no line feed follows, and a hole if one does.
 #[test]
-fn what_is_longer_than_a_line_is_no_tail() {
-    for (byte, kind) in
-        [(b'x', DamageKind::TooLarge { what: "line", limit: 64 << 10 }), (0, DamageKind::Hole)]
-    {
+fn what_is_longer_than_a_line() {
+    let limit = 64 << 10;
+    let cases: [(u8, usize, &[u8], Option<DamageKind>); 7] = [
+        (b'x', limit - 1, b"", None),
+        (b'x', limit, b"", Some(DamageKind::TooLarge { what: "line", limit: 64 << 10 })),
+        (b'x', limit, b"\n", Some(DamageKind::TooLarge { what: "line", limit: 64 << 10 })),
+        (0, limit - 1, b"", None),
+        (0, limit, b"", None),
+        (0, 5 * limit, b"}", None),
+        (0, 5 * limit, b"}\n", Some(DamageKind::Hole)),
+    ];
+    for (byte, length, end, kind) in cases {
         let (disk, ledger) = in_memory();
         open_account(&ledger, "a");
         let path = account("a").join(LOG);
-        let mut log = read(&disk, &path);
+        let log = read(&disk, &path);
         let offset = log.len() as u64;
-        log.resize(log.len() + (64 << 10), byte);
-        write(&disk, &path, &log);
-        let error = open(disk.clone(), Path::new("/bank")).stream::<Account>("a").unwrap_err();
-        let StreamError::Read(error) = error else { panic!("{error}") };
-        assert_eq!(damage_of(error), Damage { line: 2, offset, kind, lines_behind: 0 });
-        log.pop();
-        write(&disk, &path, &log);
-        let stream = open(disk.clone(), Path::new("/bank")).stream::<Account>("a").unwrap();
-        assert_eq!(stream.unfinished_tail().unwrap().unwrap().bytes, (64 << 10) - 1);
+        write(&disk, &path, &[log, vec![byte; length], end.to_vec()].concat());
+        let opened = open(disk.clone(), Path::new("/bank")).stream::<Account>("a");
+        if let Some(kind) = kind {
+            let Err(StreamError::Read(error)) = opened else { panic!("{opened:?}") };
+            assert_eq!(damage_of(error), Damage { line: 2, offset, kind, lines_behind: 0 });
+        } else {
+            let stream = opened.unwrap();
+            let tail = UnfinishedTail { offset, bytes: (length + end.len()) as u64 };
+            assert_eq!(stream.unfinished_tail().unwrap(), Some(tail));
+            stream.append(Expect::Any, "teller", vec![credited(1)]).unwrap();
+            assert_eq!(stream.state().unwrap().folded, [1, 3]);
+        }
     }
 }
 

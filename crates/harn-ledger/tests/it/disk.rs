@@ -1,21 +1,24 @@
-//! The contract of `Disk`, held by the machine's disk and by the one in memory alike.
+//! The contract of `Disk`, held by the machine's disk and by those in memory alike.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use harn_ledger::disk::{Disk, FileKind, Lock, MemDisk, Open, OsDisk};
+use harn_ledger::disk::{Disk, FaultyDisk, FileKind, Lock, MemDisk, Open, OsDisk};
 use tempfile::TempDir;
 
 use crate::store::{read, write};
 
-/// Runs a check on both disks, each with an empty directory to work in.
-fn on_both(check: impl Fn(&dyn Disk, &Path)) {
+/// Runs a check on each disk, with an empty directory to work in.
+fn on_each(check: impl Fn(&dyn Disk, &Path)) {
     let directory = TempDir::new().unwrap();
     check(&OsDisk, directory.path());
     let memory = MemDisk::new();
     memory.create_dir(Path::new("/work")).unwrap();
     check(&memory, Path::new("/work"));
+    let faulty = FaultyDisk::new();
+    faulty.create_dir(Path::new("/work")).unwrap();
+    check(&faulty, Path::new("/work"));
 }
 
 fn kind<T>(result: std::io::Result<T>) -> Result<T, ErrorKind> {
@@ -24,7 +27,7 @@ fn kind<T>(result: std::io::Result<T>) -> Result<T, ErrorKind> {
 
 #[test]
 fn opening() {
-    on_both(|disk, root| {
+    on_each(|disk, root| {
         let (present, absent) = (root.join("present"), root.join("absent"));
         write(disk, &present, b"bytes");
         disk.create_dir(&root.join("directory")).unwrap();
@@ -54,7 +57,7 @@ fn opening() {
 
 #[test]
 fn what_is_made_is_private() {
-    on_both(|disk, root| {
+    on_each(|disk, root| {
         for (name, how) in [("a", Open::Create), ("b", Open::CreateNew)] {
             let file = disk.open(&root.join(name), how).unwrap();
             assert_eq!(file.stat().unwrap().mode, 0o600);
@@ -71,7 +74,7 @@ fn what_is_made_is_private() {
 
 #[test]
 fn reading_and_writing() {
-    on_both(|disk, root| {
+    on_each(|disk, root| {
         let file = disk.open(&root.join("file"), Open::CreateNew).unwrap();
         assert_eq!(file.write_at(0, b"hello").unwrap(), 5);
         assert_eq!(file.write_at(5, b" world").unwrap(), 6);
@@ -99,7 +102,7 @@ fn reading_and_writing() {
 
 #[test]
 fn a_change_shows_in_the_stat() {
-    on_both(|disk, root| {
+    on_each(|disk, root| {
         let path = root.join("file");
         write(disk, &path, b"one");
         let (before, other) = (disk.stat(&path).unwrap(), root.join("other"));
@@ -119,7 +122,7 @@ fn a_change_shows_in_the_stat() {
 
 #[test]
 fn listing_and_removing() {
-    on_both(|disk, root| {
+    on_each(|disk, root| {
         disk.create_dir(&root.join("d")).unwrap();
         disk.create_dir(&root.join("d/e")).unwrap();
         write(disk, &root.join("d/f"), b"");
@@ -159,7 +162,7 @@ fn listing_and_removing() {
 
 #[test]
 fn renaming() {
-    on_both(|disk, root| {
+    on_each(|disk, root| {
         let path = |name: &str| root.join(name);
         for directory in ["full", "full/inner", "empty", "other"] {
             disk.create_dir(&path(directory)).unwrap();
@@ -193,7 +196,7 @@ fn renaming() {
 
 #[test]
 fn a_removed_file_lives_on_for_those_who_have_it_open() {
-    on_both(|disk, root| {
+    on_each(|disk, root| {
         let path = root.join("file");
         write(disk, &path, b"here");
         let open = disk.open(&path, Open::Write).unwrap();
@@ -209,7 +212,7 @@ fn a_removed_file_lives_on_for_those_who_have_it_open() {
 
 #[test]
 fn locks_belong_to_open_files() {
-    on_both(|disk, root| {
+    on_each(|disk, root| {
         let path = root.join("file");
         write(disk, &path, b"");
         let [a, b] = [Open::Read, Open::Write].map(|how| disk.open(&path, how).unwrap());

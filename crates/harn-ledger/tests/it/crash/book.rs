@@ -1,0 +1,219 @@
+//! What a test asked of a ledger and what the ledger acknowledged, kept outside of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use harn_ledger::disk::FaultyDisk;
+use harn_ledger::{AppendError, BlobRef, CreateError, Expect, FixedClock, Ledger, Stream};
+
+use super::diary::{Diary, DiaryEvent, Title};
+use crate::store::{LOG, noon, read};
+
+/// Shared by its clones.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Book {
+    records: Arc<Mutex<Records>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Records {
+    /// What is being tried, for messages.
+    place: String,
+    /// Whether whatever fails is tried again, and must succeed then.
+    persistent: bool,
+    streams: BTreeMap<String, Vec<Batch>>,
+    blobs: BTreeMap<Vec<u8>, bool>,
+    /// Streams of which the ledger said that their end may be lost.
+    unknown: BTreeSet<String>,
+    numbers: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Batch {
+    pub(crate) events: Vec<DiaryEvent>,
+    pub(crate) acknowledged: bool,
+}
+
+pub(crate) fn open(disk: &FaultyDisk) -> Option<Ledger> {
+    Ledger::builder("/bank").disk(disk.clone()).clock(FixedClock(noon())).open().ok()
+}
+
+pub(crate) fn stream_directory(id: &str) -> PathBuf {
+    Path::new("/bank/diary").join(id)
+}
+
+impl Book {
+    fn records(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap()
+    }
+
+    /// A copy that goes its own way.
+    pub(crate) fn fork(&self, place: &str, persistent: bool) -> Self {
+        let records = Records { place: place.to_owned(), persistent, ..self.records().clone() };
+        Self { records: Arc::new(Mutex::new(records)) }
+    }
+
+    pub(crate) fn place(&self) -> String {
+        self.records().place.clone()
+    }
+
+    pub(crate) fn streams(&self) -> BTreeMap<String, Vec<Batch>> {
+        self.records().streams.clone()
+    }
+
+    pub(crate) fn blobs(&self) -> BTreeMap<Vec<u8>, bool> {
+        self.records().blobs.clone()
+    }
+
+    pub(crate) fn is_unknown(&self, id: &str) -> bool {
+        self.records().unknown.contains(id)
+    }
+
+    /// Opens the ledger; if that fails, once more.
+    pub(crate) fn open(&self, disk: &FaultyDisk) -> Option<Ledger> {
+        open(disk).or_else(|| self.records().persistent.then(|| open(disk).expect("the fault is gone")))
+    }
+
+    /// New events, of so many bytes of text each; no two events are alike.
+    fn events(&self, lengths: &[usize]) -> Vec<DiaryEvent> {
+        let mut records = self.records();
+        let text = |&length: &usize| {
+            records.numbers += 1;
+            DiaryEvent::Wrote { text: format!("{:08} ", records.numbers).repeat(length.div_ceil(9)) }
+        };
+        lengths.iter().map(text).collect()
+    }
+
+    fn attempt(&self, id: &str, events: &[DiaryEvent]) -> usize {
+        let mut records = self.records();
+        let batches = records.streams.entry(id.to_owned()).or_default();
+        batches.push(Batch { events: events.to_vec(), acknowledged: false });
+        batches.len() - 1
+    }
+
+    fn acknowledge(&self, id: &str, batch: usize) {
+        self.records().streams.get_mut(id).unwrap()[batch].acknowledged = true;
+    }
+
+    /// Creates a diary.
+    pub(crate) fn create(&self, ledger: &Ledger, id: &str) -> Option<Stream<Diary>> {
+        let events = self.events(&[20]);
+        let create = || {
+            let batch = self.attempt(id, &events);
+            let created = ledger.create::<Diary>(id, "writer", &Title { title: id.to_owned() }, &events);
+            if created.is_ok() {
+                self.acknowledge(id, batch);
+            }
+            created
+        };
+        let error = match create() {
+            Ok(stream) => return Some(stream),
+            Err(error) => error,
+        };
+        if !self.records().persistent {
+            return None;
+        }
+        if let CreateError::Append(AppendError::DurabilityUnknown { .. }) = error {
+            self.records().unknown.insert(id.to_owned());
+            return None;
+        }
+        self.records().streams.remove(id);
+        Some(create().unwrap_or_else(|again| panic!("{}: {error:?}, then {again:?}", self.place())))
+    }
+
+    /// Appends events with so many bytes of text each, and tells whether they were acknowledged.
+    pub(crate) fn append(&self, disk: &FaultyDisk, stream: &Stream<Diary>, lengths: &[usize]) -> bool {
+        self.append_events(disk, stream, &self.events(lengths))
+    }
+
+    pub(crate) fn append_events(
+        &self,
+        disk: &FaultyDisk,
+        stream: &Stream<Diary>,
+        events: &[DiaryEvent],
+    ) -> bool {
+        let place = self.place();
+        let id = stream.id().as_str();
+        let append = |events: &[DiaryEvent]| {
+            let batch = self.attempt(id, events);
+            let unknown = self.is_unknown(id);
+            let appended = stream.append(Expect::Any, "writer", events.to_vec());
+            if appended.is_ok() {
+                assert!(!unknown, "{place}: built on what may be lost");
+                self.acknowledge(id, batch);
+            }
+            appended
+        };
+        let persistent = self.records().persistent;
+        let log = stream_directory(id).join(LOG);
+        let before = persistent.then(|| {
+            let tail = stream.unfinished_tail().unwrap().map_or(0, |tail| tail.bytes);
+            (read(disk, &log), usize::try_from(tail).unwrap())
+        });
+        let Err(error) = append(events) else {
+            return true;
+        };
+        // Who was stopped has learnt nothing about the disk.
+        let Some((before, tail)) = before else {
+            return false;
+        };
+        if let AppendError::DurabilityUnknown { .. } = error {
+            self.records().unknown.insert(id.to_owned());
+            return false;
+        }
+        assert!(!self.is_unknown(id), "{place}: {error:?}, though the stream is marked");
+        let after = read(disk, &log);
+        let whole = &before[..before.len() - tail];
+        assert!(
+            [&before, whole].contains(&&*after),
+            "{place}: {error:?}, and the log is neither as it was nor rid of its tail"
+        );
+        // No longer alike, so that the two cannot be mistaken for each other.
+        let again: Vec<DiaryEvent> = match events {
+            [DiaryEvent::Filed { .. }] => events.to_vec(),
+            _ => self.events(&[700, 20]),
+        };
+        self.records().streams.get_mut(id).unwrap().pop();
+        append(&again).unwrap_or_else(|again| panic!("{place}: {error:?}, then {again:?}"));
+        true
+    }
+
+    pub(crate) fn put(&self, ledger: &Ledger, bytes: &[u8]) -> Option<BlobRef> {
+        self.records().blobs.entry(bytes.to_vec()).or_insert(false);
+        let persistent = self.records().persistent;
+        let stored = ledger.blobs().put(bytes);
+        let citation = match stored {
+            Ok(citation) => citation,
+            Err(error) if persistent => {
+                let place = self.place();
+                ledger.blobs().put(bytes).unwrap_or_else(|again| panic!("{place}: {error:?}, then {again:?}"))
+            }
+            Err(_) => return None,
+        };
+        self.records().blobs.insert(bytes.to_vec(), true);
+        Some(citation)
+    }
+
+    /// The stream is gone, and what was known of it.
+    pub(crate) fn forget(&self, id: &str) {
+        let mut records = self.records();
+        records.streams.remove(id);
+        records.unknown.remove(id);
+    }
+
+    pub(crate) fn assert_all_acknowledged(&self) {
+        let records = self.records();
+        assert!(records.streams.values().flatten().all(|batch| batch.acknowledged), "{records:?}");
+        assert!(records.blobs.values().all(|&acknowledged| acknowledged), "{records:?}");
+    }
+
+    pub(crate) fn assert_all_acknowledged_or_unknown(&self) {
+        let records = self.records();
+        for (id, batches) in &records.streams {
+            let acknowledged = batches.iter().all(|batch| batch.acknowledged);
+            assert!(acknowledged || records.unknown.contains(id), "{}: {id}", records.place);
+        }
+        assert!(records.blobs.values().all(|&acknowledged| acknowledged), "{}", records.place);
+    }
+}
