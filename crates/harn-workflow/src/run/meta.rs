@@ -20,7 +20,7 @@ pub struct MetaParts {
     pub name: Option<Label>,
     /// What the script does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<Block<1000>>,
+    pub description: Option<Block<2000>>,
     /// What the run is to achieve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Block<OBJECTIVE_MAX>>,
