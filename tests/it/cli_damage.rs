@@ -202,3 +202,15 @@ fn r_56_standard_output_is_one_document() {
     let refused = project.harn(&["work", "run", "w", "--json"]).exits(3);
     assert_eq!(refused.code(), "config_invalid");
 }
+
+/// R01. An item that cannot be read is never told as none.
+#[test]
+fn r_01_a_list_of_nothing_but_damage_does_not_look_empty() {
+    let project = Project::new();
+    project.item("a", PASS, &[]);
+    assert_eq!(Project::new().harn(&["work", "list"]).ok().stdout, "no work items\n");
+    std::fs::write(project.of_item("a", "events.jsonl"), "damage\n").unwrap();
+    let listed = project.harn(&["work", "list"]).ok();
+    assert_eq!(listed.stdout, "no work items that can be read\n");
+    assert!(listed.stderr.contains("a cannot be read"), "{}", listed.stderr);
+}

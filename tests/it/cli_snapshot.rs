@@ -1,6 +1,6 @@
 //! An item with everything, as `harn work show` prints it.
 //!
-//! The expected text is `tests/golden/work_show.txt`. With `HARN_REGENERATE=1` in the environment of the test it is
+//! The expected text is `tests/golden/work_show.txt`. With `HARN_BLESS=1` in the environment of the test it is
 //! written anew; look at the difference before it is kept.
 
 use std::fs;
@@ -118,7 +118,7 @@ fn an_item_with_everything() {
     let shown = project.harn(&["work", "show", "release"]).ok();
     let text = redacted(&shown.stdout, project.root());
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/work_show.txt");
-    if std::env::var_os("HARN_REGENERATE").is_some() {
+    if std::env::var_os("HARN_BLESS").is_some() {
         fs::create_dir_all(golden.parent().unwrap()).unwrap();
         fs::write(&golden, &text).unwrap();
     }

@@ -12,7 +12,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
 pub use run::RunCommand;
-pub use work::{AcceptArgs, ActArgs, CreateArgs, ReopenArgs, RunArgs, SourceKindArg, StateArg, WorkCommand};
+pub use work::{AcceptArgs, ActArgs, CreateArgs, ReopenArgs, RunArgs, WorkCommand};
 
 /// Keeps the evidence of work done by coding agents.
 #[derive(Debug, Parser)]

@@ -103,7 +103,7 @@ impl ReadError {
         match self {
             Self::NotFound { .. } | Self::Io { .. } => None,
             Self::Damaged { .. } => {
-                Some("the bytes are untouched; `harn verify` lists every damaged place".to_owned())
+                Some("the bytes are untouched; verifying the ledger lists every damaged place".to_owned())
             }
             Self::Newer { .. } => Some("use the build that wrote it, or a later one".to_owned()),
             Self::DurabilityUnknown { .. } => Some(SUSPECT_HINT.to_owned()),

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use harn_workflow::work::{ItemState, SourceKind};
 
 use super::disposition::DispositionArgs;
 use super::numbers::{duration, positive};
@@ -17,8 +19,8 @@ pub enum WorkCommand {
     /// List work items, newest first
     List {
         /// Only items in this state
-        #[arg(long)]
-        state: Option<StateArg>,
+        #[arg(long, value_parser = state())]
+        state: Option<ItemState>,
     },
     /// Show one item: what, state, why, findings, attempts
     Show {
@@ -106,8 +108,8 @@ pub struct CreateArgs {
     #[arg(long, value_name = "N", default_value = "3", value_parser = positive)]
     pub max_uncharged_attempts: u32,
     /// Where the objective comes from: human, workflow or external
-    #[arg(long, value_name = "KIND", default_value = "human", hide_possible_values = true)]
-    pub source_kind: SourceKindArg,
+    #[arg(long, value_name = "KIND", default_value = "human", hide_possible_values = true, value_parser = source_kind())]
+    pub source_kind: SourceKind,
     /// A reference to where it comes from
     #[arg(long, value_name = "REF")]
     pub source_ref: Option<String>,
@@ -119,30 +121,18 @@ pub struct CreateArgs {
     pub actor: Option<String>,
 }
 
-/// Where an objective comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SourceKindArg {
-    /// A person.
-    Human,
-    /// A workflow.
-    Workflow,
-    /// Another system.
-    External,
+/// A word that stands for a state of an item.
+fn state() -> impl TypedValueParser<Value = ItemState> {
+    let words = PossibleValuesParser::new(ItemState::ALL.map(ItemState::as_str));
+    words.map(|word| {
+        ItemState::ALL.into_iter().find(|state| state.as_str() == word).expect("it is one of them")
+    })
 }
 
-/// The state of an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are the states, and the workflow crate documents them")]
-pub enum StateArg {
-    Waiting,
-    Ready,
-    Running,
-    AwaitingApproval,
-    InReview,
-    Blocked,
-    Succeeded,
-    Cancelled,
+/// A word that stands for where an objective comes from.
+fn source_kind() -> impl TypedValueParser<Value = SourceKind> {
+    PossibleValuesParser::new(["human", "workflow", "external"])
+        .map(|word| word.parse().expect("these are the words that stand for one"))
 }
 
 /// `harn work run` and `harn work retry`

@@ -16,6 +16,7 @@ pub(super) fn described(failure: Failure, error: Option<&ReadError>) -> Failure 
     };
     failure
         .also(&behind)
+        .hint("the bytes are untouched; `harn verify` lists every damaged place")
         .detail("stream", stream.to_string())
         .detail("line", damage.line)
         .detail("offset", damage.offset)

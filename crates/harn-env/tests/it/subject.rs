@@ -66,6 +66,12 @@ pub(crate) fn wait_for_end_of(pid: Pid) {
     wait_until(&format!("the end of process {}", pid.as_raw_pid()), || !is_running(pid));
 }
 
+/// Whether this machine has a program that only some tests need. They have nothing to say without it.
+pub(crate) fn has(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
 /// Ends a process that escaped on purpose.
 pub(crate) fn put_down(pid: Pid) {
     kill_process(pid, Signal::KILL).unwrap();

@@ -7,7 +7,7 @@ use harn_env::command::{CommandSpec, Exit, Outcome};
 use rustix::process::Signal;
 
 use crate::subject::{
-    guarded_and_not, is_running, pid_in, put_down, run_alone, sh, sh_in, side_by_side, wait_for_end_of,
+    guarded_and_not, has, is_running, pid_in, put_down, run_alone, sh, sh_in, side_by_side, wait_for_end_of,
 };
 
 /// Long enough for a script to set itself up on a busy machine.
@@ -106,7 +106,8 @@ fn the_limit_holds_for_every_kind_of_stubbornness() {
 #[test]
 fn a_program_that_leaves_its_group_itself_is_ended() {
     let scratch = tempfile::tempdir().unwrap();
-    for wrapper in [&["timeout", "300"][..], &["setsid", "--wait"]] {
+    let wrappers = [&["timeout", "300"][..], &["setsid", "--wait"]];
+    for wrapper in wrappers.into_iter().filter(|wrapper| has(wrapper[0])) {
         let script = "trap '' TERM; sleep 300 & echo $! >inner; wait";
         let args = [&wrapper[1..], &["sh", "-c", script]].concat();
         let mut spec = CommandSpec::new(wrapper[0], scratch.path()).args(args).timeout(LIMIT);
@@ -120,6 +121,9 @@ fn a_program_that_leaves_its_group_itself_is_ended() {
 
 #[test]
 fn a_program_that_joins_another_group_is_ended() {
+    if !has("perl") {
+        return;
+    }
     let join_ours = "setpgrp(0, getpgrp(getppid())) or die; $SIG{TERM} = 'IGNORE'; sleep 300";
     for mut spec in guarded_and_not(CommandSpec::new("perl", "/").args(["-e", join_ours]).timeout(LIMIT)) {
         spec.grace = GRACE;

@@ -2,10 +2,9 @@
 
 use harn_engine::attempt::read_script;
 use harn_workflow::Draft;
-use harn_workflow::work::SourceKind;
 
 use super::super::Context;
-use crate::args::{CreateArgs, SourceKindArg};
+use crate::args::CreateArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render;
@@ -26,11 +25,7 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &CreateArgs) -> Result<Ex
         modules: files,
         max_attempts: args.max_attempts,
         max_uncharged_attempts: args.max_uncharged_attempts,
-        source_kind: match args.source_kind {
-            SourceKindArg::Human => SourceKind::Human,
-            SourceKindArg::Workflow => SourceKind::Workflow,
-            SourceKindArg::External => SourceKind::External,
-        },
+        source_kind: args.source_kind,
         source_ref: args.source_ref.clone(),
         ..Draft::new(&args.title, &args.objective, script)
     };

@@ -5,14 +5,12 @@ use serde_json::json;
 
 use super::super::Context;
 use super::warn_of_tail;
-use crate::args::StateArg;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render;
 
-pub(super) fn run(context: &mut Context<'_, '_>, state: Option<StateArg>) -> Result<Exit, Failure> {
+pub(super) fn run(context: &mut Context<'_, '_>, wanted: Option<ItemState>) -> Result<Exit, Failure> {
     let listing = context.session.works.list()?;
-    let wanted = state.map(item_state);
     let shown: Vec<&Projection> = listing
         .items
         .iter()
@@ -30,10 +28,10 @@ pub(super) fn run(context: &mut Context<'_, '_>, state: Option<StateArg>) -> Res
         }
     }
     if shown.is_empty() {
-        context.output.text(if wanted.is_some() {
-            "no work items in this state\n"
-        } else {
-            "no work items\n"
+        context.output.text(match (wanted, listing.unreadable.is_empty()) {
+            (Some(_), _) => "no work items in this state\n",
+            (None, true) => "no work items\n",
+            (None, false) => "no work items that can be read\n",
         });
     }
     let rows = render::rows(shown.iter().copied(), context.io.width());
@@ -42,17 +40,4 @@ pub(super) fn run(context: &mut Context<'_, '_>, state: Option<StateArg>) -> Res
         .output
         .document(json!({ "schema_version": 1, "items": shown, "warnings": warnings, "verified": true }));
     Ok(Exit::Done)
-}
-
-const fn item_state(state: StateArg) -> ItemState {
-    match state {
-        StateArg::Waiting => ItemState::Waiting,
-        StateArg::Ready => ItemState::Ready,
-        StateArg::Running => ItemState::Running,
-        StateArg::AwaitingApproval => ItemState::AwaitingApproval,
-        StateArg::InReview => ItemState::InReview,
-        StateArg::Blocked => ItemState::Blocked,
-        StateArg::Succeeded => ItemState::Succeeded,
-        StateArg::Cancelled => ItemState::Cancelled,
-    }
 }
