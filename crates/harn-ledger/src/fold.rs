@@ -49,7 +49,7 @@ impl<S> Folded<S> {
                 ControlFlow::Continue(())
             }
             Err(what) => {
-                unknown = Some((line.seq, what));
+                unknown = Some((line.seq(), what));
                 ControlFlow::Break(())
             }
         });
@@ -120,14 +120,16 @@ pub(crate) fn moved_file(event: &LedgerEvent) -> &str {
 
 /// The line as an entry, or what about it is not known.
 pub(crate) fn typed<E: DeserializeOwned>(line: &Line<'_>) -> Result<Entry<E>, String> {
-    let what = |error: serde_json::Error| format!("`{}`: {error}", line.event);
-    Ok(if line.event.starts_with(LEDGER_PREFIX) {
-        Entry::Ledger(recorded(line, payload::decode(&line.event, &line.data).map_err(what)?))
+    let (name, data) = (line.event(), line.data());
+    let what = |error: serde_json::Error| format!("`{name}`: {error}");
+    Ok(if name.starts_with(LEDGER_PREFIX) {
+        Entry::Ledger(recorded(line, payload::decode(name, data).map_err(what)?))
     } else {
-        Entry::Domain(recorded(line, payload::decode(&line.event, &line.data).map_err(what)?))
+        Entry::Domain(recorded(line, payload::decode(name, data).map_err(what)?))
     })
 }
 
 fn recorded<E>(line: &Line<'_>, event: E) -> Recorded<E> {
-    Recorded { seq: line.seq, ts: line.ts, actor: line.actor.clone(), hash: line.hash, event }
+    let actor = Actor::from_checked(&line.actor());
+    Recorded { seq: line.seq(), ts: line.ts(), actor, hash: line.hash(), event }
 }

@@ -4,6 +4,7 @@ use crate::append::{AppendError, Batch, Written};
 use crate::decider::Head;
 use crate::entry::{LEDGER_ACTOR, LedgerEvent, Recorded};
 use crate::id::Actor;
+use crate::limits::BATCH_MAX;
 use crate::line::{self, Content};
 use crate::log::Log;
 use crate::payload::{self, Payload};
@@ -65,7 +66,7 @@ impl Layout<'_> {
             Content { ts: self.ts, actor: actor.as_str(), event: &payload.name, data: &payload.data, more };
         let start = self.bytes.len();
         let seq = self.position.seq + 1;
-        let hash = line::encode(&mut self.bytes, &self.log.stream, seq, &self.position.hash, &content);
+        let hash = line::encode(&mut self.bytes, &self.log.opening, seq, &self.position.hash, &content);
         let length = (self.bytes.len() - start) as u64;
         let limit = self.log.limits.line_bytes;
         if length > limit {
@@ -78,7 +79,9 @@ impl Layout<'_> {
 
     fn check_total(&self, closes: bool) -> Result<(), AppendError> {
         let limits = if closes { self.log.limits } else { self.log.limits.without_reserve() };
-        if self.position.seq > limits.events {
+        if self.bytes.len() as u64 > BATCH_MAX {
+            Err(self.full("batch", BATCH_MAX))
+        } else if self.position.seq > limits.events {
             Err(self.full("number of events", limits.events))
         } else if self.position.offset > limits.log_bytes {
             Err(self.full("log", limits.log_bytes))

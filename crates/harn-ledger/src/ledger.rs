@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -34,6 +35,7 @@ struct Shared {
     root: PathBuf,
     clock: Arc<dyn Clock>,
     refusals: Arc<Refusals>,
+    threads: Option<NonZeroUsize>,
     /// Handles of this process, so that all users of one stream share what was read and who holds the lease.
     handles: Mutex<HashMap<StreamName, Weak<dyn Any + Send + Sync>>>,
 }
@@ -46,6 +48,7 @@ pub struct LedgerBuilder {
     root: PathBuf,
     clock: Arc<dyn Clock>,
     read_only: bool,
+    threads: Option<NonZeroUsize>,
 }
 
 /// Why a ledger was not opened.
@@ -134,9 +137,16 @@ impl LedgerBuilder {
         self
     }
 
+    /// How many threads may read a log of more than 1 MiB at once; as many as the machine has, but no more than 4, unless
+    /// said otherwise. One reads in order and runs the domain's code; the others check lines ahead of it.
+    pub const fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
     /// Opens the ledger; a missing directory is created, privately, unless it is for reading only.
     pub fn open(self) -> Result<Ledger, OpenError> {
-        let Self { disk, root, clock, read_only } = self;
+        let Self { disk, root, clock, read_only, threads } = self;
         let failed = |source| OpenError::Io { path: root.clone(), source };
         if !read_only {
             // Whoever made it may not have lived to bring its entry to stable storage. But whoever put something into
@@ -160,6 +170,7 @@ impl LedgerBuilder {
             root,
             clock,
             refusals: Arc::new(Refusals::new(read_only)),
+            threads,
             handles: Mutex::default(),
         };
         Ok(Ledger { shared: Arc::new(shared) })
@@ -179,6 +190,7 @@ impl Ledger {
             root: root.as_ref().to_owned(),
             clock: Arc::new(SystemClock),
             read_only: false,
+            threads: None,
         }
     }
 
@@ -316,7 +328,7 @@ struct NewStream {
 
 impl Shared {
     fn log(&self, name: StreamName, limits: Limits) -> Log {
-        Log::new(Arc::clone(&self.disk), &self.root, name, limits, Arc::clone(&self.refusals))
+        Log::new(Arc::clone(&self.disk), &self.root, name, limits, Arc::clone(&self.refusals), self.threads)
     }
 
     /// A panic cannot leave the map half changed.

@@ -7,6 +7,7 @@ mod append;
 mod blob_ref;
 mod blobs;
 mod clock;
+mod compact;
 mod create;
 mod decider;
 mod digest;

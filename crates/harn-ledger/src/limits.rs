@@ -19,6 +19,9 @@ pub struct Limits {
 /// Lines kept free for closing events.
 pub(crate) const RESERVED_EVENTS: u64 = 16;
 
+/// Longest batch, in bytes: 16 MiB. A reader keeps a batch in memory until it has seen its end.
+pub(crate) const BATCH_MAX: u64 = 16 << 20;
+
 impl Limits {
     /// Intent 128 KiB, line 64 KiB, 10,000 events, 16 MiB.
     pub const DEFAULT: Self =

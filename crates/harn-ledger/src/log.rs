@@ -1,6 +1,7 @@
 //! A stream's files, read and verified; nothing here knows what its events mean.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,9 +11,9 @@ use crate::disk::{Disk, DiskFile, Lock, Open, read_bounded};
 use crate::durability::Refusals;
 use crate::id::StreamName;
 use crate::limits::Limits;
-use crate::line::Line;
+use crate::line::{self, Line};
 use crate::lock::{self, LOG_DEADLINE};
-use crate::scan::{Damage, DamageKind, Position, ScanEnd, ScanFault, UnfinishedTail, scan};
+use crate::scan::{Damage, DamageKind, Position, Reading, ScanEnd, ScanFault, UnfinishedTail, scan};
 
 pub(crate) const INTENT_FILE: &str = "intent.json";
 pub(crate) const EVENTS_FILE: &str = "events.jsonl";
@@ -118,14 +119,16 @@ pub(crate) struct Log {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) directory: PathBuf,
     pub(crate) name: StreamName,
-    /// `<kind>/<id>`, as every line holds it.
-    pub(crate) stream: String,
+    /// What every line begins with.
+    pub(crate) opening: String,
     pub(crate) limits: Limits,
     reader: OnceLock<Arc<dyn DiskFile>>,
     writer: OnceLock<Arc<dyn DiskFile>>,
     /// Bytes of the log that this handle knows to be on stable storage. Held for the length of a sync.
     pub(crate) synced: Mutex<u64>,
     pub(crate) refusals: Arc<Refusals>,
+    /// How many threads may read a long log.
+    threads: Option<NonZeroUsize>,
 }
 
 impl Log {
@@ -135,10 +138,11 @@ impl Log {
         name: StreamName,
         limits: Limits,
         refusals: Arc<Refusals>,
+        threads: Option<NonZeroUsize>,
     ) -> Self {
         Self {
             directory: root.join(name.kind()).join(name.id().as_str()),
-            stream: name.to_string(),
+            opening: line::opening(&name.to_string()),
             disk,
             name,
             limits,
@@ -146,6 +150,7 @@ impl Log {
             writer: OnceLock::new(),
             synced: Mutex::new(0),
             refusals,
+            threads,
         }
     }
 
@@ -253,7 +258,14 @@ impl Log {
             let kind = DamageKind::CutOff { expected: done.offset };
             return Err(self.damaged(done.seq, length, kind));
         }
-        scan(file, done, &self.stream, &self.limits, visit).map_err(self.io(EVENTS_FILE))
+        let reading = Reading {
+            file,
+            end: length,
+            opening: &self.opening,
+            limits: &self.limits,
+            threads: self.threads,
+        };
+        scan(&reading, done, visit).map_err(self.io(EVENTS_FILE))
     }
 
     /// What the end of a scan up to `done` means.

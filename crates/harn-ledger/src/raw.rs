@@ -1,10 +1,11 @@
 //! Streams without their domain: every line as it was recorded, its data as JSON.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use crate::decider::Head;
 use crate::digest::Digest;
-use crate::id::Actor;
+use crate::line::{self, Line};
 use crate::log::{Log, ReadError};
 use crate::scan::{Position, UnfinishedTail};
 use crate::time::Timestamp;
@@ -15,25 +16,38 @@ pub struct RawStream {
     log: Log,
 }
 
-/// A line of a log.
+/// A line of a log, as a view of the bytes that were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RawEvent {
+pub struct RawEvent<'a> {
     /// Line number, from 1.
     pub seq: u64,
     /// When it was recorded.
     pub ts: Timestamp,
     /// Who caused it.
-    pub actor: Actor,
+    pub actor: Cow<'a, str>,
     /// Its name.
-    pub event: String,
+    pub event: Cow<'a, str>,
     /// Its data: a JSON object, compact.
-    pub data: String,
+    pub data: Cow<'a, str>,
     /// Whether its batch goes on with the next line.
     pub more: bool,
     /// Hash of the line before it, or digest of the intent.
     pub prev: Digest,
     /// Its hash.
     pub hash: Digest,
+}
+
+impl RawEvent<'_> {
+    /// The same line, with its own copy of the texts.
+    #[must_use]
+    pub fn into_owned(self) -> RawEvent<'static> {
+        RawEvent {
+            actor: self.actor.into_owned().into(),
+            event: self.event.into_owned().into(),
+            data: self.data.into_owned().into(),
+            ..self
+        }
+    }
 }
 
 impl RawStream {
@@ -48,29 +62,38 @@ impl RawStream {
 
     /// Verifies the whole log and returns where it ends and what a crash left behind that.
     pub fn verify(&self) -> Result<(Head, Option<UnfinishedTail>), ReadError> {
-        self.visit(|_| ControlFlow::Continue(()))
+        self.read(&mut |_| ControlFlow::Continue(()))
     }
 
     /// Shows every line to `visitor` until it breaks; returns where what was shown ends, and what a crash left behind the
     /// last whole batch.
     pub fn visit(
         &self,
-        mut visitor: impl FnMut(RawEvent) -> ControlFlow<()>,
+        mut visitor: impl FnMut(RawEvent<'_>) -> ControlFlow<()>,
+    ) -> Result<(Head, Option<UnfinishedTail>), ReadError> {
+        self.read(&mut |line| {
+            visitor(RawEvent {
+                seq: line.seq(),
+                ts: line.ts(),
+                actor: line.actor(),
+                event: Cow::Borrowed(line.event()),
+                data: Cow::Borrowed(line::checked(line.data())),
+                more: line.more(),
+                prev: line.prev,
+                hash: line.hash(),
+            })
+        })
+    }
+
+    fn read(
+        &self,
+        visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
     ) -> Result<(Head, Option<UnfinishedTail>), ReadError> {
         let (_, digest) = self.log.intent()?;
         let mut head = Head { seq: 0, hash: digest };
         let tail = self.log.read(&mut Position::start(digest), &mut |line| {
-            head = Head { seq: line.seq, hash: line.hash };
-            visitor(RawEvent {
-                seq: line.seq,
-                ts: line.ts,
-                actor: line.actor.clone(),
-                event: line.event.clone().into_owned(),
-                data: String::from_utf8_lossy(&line.data).into_owned(),
-                more: line.more,
-                prev: line.prev,
-                hash: line.hash,
-            })
+            head = Head { seq: line.seq(), hash: line.hash() };
+            visit(line)
         })?;
         Ok((head, tail))
     }

@@ -1,12 +1,18 @@
 //! Reads a log from a known position on, and verifies every line on the way.
 
-use std::io;
-use std::ops::ControlFlow;
+mod ahead;
+mod piece;
 
+use std::io;
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
+use std::thread;
+
+use self::piece::{CHUNK, Piece, Pieces};
 use crate::digest::Digest;
 use crate::disk::DiskFile;
-use crate::limits::Limits;
-use crate::line::{self, Line, LineFault};
+use crate::limits::{BATCH_MAX, Limits};
+use crate::line::{self, Line, LineFault, Parts};
 use crate::time::Timestamp;
 
 /// A place between two batches of a log up to which everything is verified.
@@ -129,64 +135,76 @@ pub(crate) enum ScanFault {
     Stopped,
 }
 
-const CHUNK: usize = 64 << 10;
+/// The part of a log that is to be read, and what it is read as.
+pub(crate) struct Reading<'a> {
+    pub(crate) file: &'a dyn DiskFile,
+    /// Where the log ended when the reading began.
+    pub(crate) end: u64,
+    /// What every line begins with.
+    pub(crate) opening: &'a str,
+    pub(crate) limits: &'a Limits,
+    /// How many threads may read at once; as the machine has it, if nobody said.
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+impl Reading<'_> {
+    /// How many threads read at once. Asking the machine is dear, so it is not asked for a short log.
+    fn threads_for(&self, bytes: u64) -> usize {
+        if bytes < WORTH_THREADS {
+            return 1;
+        }
+        let threads = self.threads.map_or_else(thread::available_parallelism, Ok);
+        threads.map_or(1, NonZeroUsize::get).min(THREADS_MAX)
+    }
+}
+
+/// How much there must be to read before other threads are worth starting, in bytes.
+const WORTH_THREADS: u64 = 1 << 20;
+
+/// More threads than this find nothing left to do: one of them runs the domain's code.
+const THREADS_MAX: usize = 4;
 
 /// Reads the log from `done` to its end and shows every line of every whole batch to `visit`, in order.
 ///
 /// `done` moves behind every batch that was shown, also when the scan fails later.
 pub(crate) fn scan(
-    file: &dyn DiskFile,
+    reading: &Reading<'_>,
     done: &mut Position,
-    stream: &str,
-    limits: &Limits,
     visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
 ) -> io::Result<ScanEnd> {
-    let mut read_to = done.offset;
-    let mut scan = Scan { at: *done, done, batch: Vec::new(), stream, limits };
-    let mut buffer = vec![0; CHUNK];
-    let mut filled = 0;
-    loop {
-        if filled == buffer.len() {
-            buffer.resize(2 * filled, 0);
-        }
-        let read = file.read_at(read_to, &mut buffer[filled..])?;
-        filled += read;
-        read_to += read as u64;
-
-        let mut used = 0;
-        while let Some(length) = memchr::memchr(b'\n', &buffer[used..filled]) {
-            if let Err(fault) = scan.line(&buffer[used..used + length], visit) {
-                return scan.stopped(file, fault);
-            }
-            used += length + 1;
-        }
-        buffer.copy_within(used..filled, 0);
-        filled -= used;
-        if filled as u64 >= limits.line_bytes {
-            let kind = too_large(&buffer[..filled], "line", limits.line_bytes);
-            if kind != DamageKind::Hole || count_lines(file, scan.at.offset)? > 0 {
-                return scan.stopped(file, Stop::Damage(kind));
-            }
-            // A power loss left the length of the last batch, but not its bytes: nothing was lost that was finished.
-            read_to = read_to.max(file.stat()?.length);
-        }
-        if read == 0 || filled as u64 >= limits.line_bytes {
-            let bytes = read_to - scan.done.offset;
-            let tail = (bytes > 0).then_some(UnfinishedTail { offset: scan.done.offset, bytes });
-            return Ok(ScanEnd { tail, fault: None });
+    let mut pieces = Pieces::new(reading, done.offset);
+    let threads = reading.threads_for(reading.end - done.offset);
+    let mut scan = Scan::new(reading, done, visit);
+    if threads > 1 {
+        let (pieces, ended) =
+            ahead::for_each_piece(pieces, reading.opening, threads, |piece| scan.piece(piece))?;
+        return match ended {
+            Ok(()) => scan.finish(&pieces),
+            Err(stop) => scan.stopped(stop),
+        };
+    }
+    while let Some(mut piece) = pieces.next()? {
+        piece.take_apart(reading.opening);
+        if let Err(stop) = scan.piece(piece) {
+            return scan.stopped(stop);
         }
     }
+    scan.finish(&pieces)
 }
 
 struct Scan<'a> {
+    reading: &'a Reading<'a>,
     /// The end of the last whole batch.
     done: &'a mut Position,
     /// The end of the last line.
     at: Position,
-    /// The lines since `done`.
-    batch: Vec<Line<'static>>,
-    stream: &'a str,
-    limits: &'a Limits,
+    /// The hash of the last line, in digits.
+    digits: [u8; 64],
+    /// The hash of the last line that was shown.
+    shown: Digest,
+    /// The pieces that hold the lines since `done`, each with its first line that was not shown.
+    batch: Vec<(Piece, usize)>,
+    visit: &'a mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
 }
 
 enum Stop {
@@ -195,67 +213,123 @@ enum Stop {
     Visitor,
 }
 
-impl Scan<'_> {
-    fn line(
-        &mut self,
-        bytes: &[u8],
-        visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
-    ) -> Result<(), Stop> {
-        let line = self.check(bytes)?;
-        let offset = self.at.offset + bytes.len() as u64 + 1;
-        self.at = Position { offset, seq: line.seq, hash: line.hash, ts: line.ts };
-        if line.more {
-            self.batch.push(line.into_owned());
-            return Ok(());
+impl From<LineFault> for Stop {
+    fn from(fault: LineFault) -> Self {
+        Self::Damage(match fault {
+            LineFault::Hole => DamageKind::Hole,
+            LineFault::Hash => DamageKind::Hash,
+            LineFault::Shape(part) => DamageKind::Shape { part },
+            LineFault::Foreign(stream) => DamageKind::Foreign { stream },
+            LineFault::Newer(version) => return Self::Newer(version),
+        })
+    }
+}
+
+impl<'a> Scan<'a> {
+    fn new(
+        reading: &'a Reading<'a>,
+        done: &'a mut Position,
+        visit: &'a mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
+    ) -> Self {
+        Self { reading, at: *done, digits: done.hash.hex(), shown: done.hash, done, batch: Vec::new(), visit }
+    }
+
+    /// Checks the lines of the next piece, and shows those whose batch is whole.
+    fn piece(&mut self, piece: Piece) -> Result<(), Stop> {
+        let mut hidden = 0;
+        for (index, parts) in piece.lines.iter().enumerate() {
+            let line = piece.bytes(index);
+            self.check_limits(line)?;
+            self.check_place(parts, line)?;
+            let offset = self.at.offset + line.len() as u64 + 1;
+            self.at = Position { offset, seq: parts.seq, hash: parts.hash, ts: parts.ts };
+            self.digits.copy_from_slice(line::hash_digits(line));
+            if !parts.more {
+                let batch = std::mem::take(&mut self.batch);
+                for (earlier, first) in &batch {
+                    self.show(earlier, *first..earlier.lines.len())?;
+                }
+                self.show(&piece, hidden..index + 1)?;
+                hidden = index + 1;
+                *self.done = self.at;
+            } else if self.at.offset - self.done.offset > BATCH_MAX {
+                return Err(Stop::Damage(DamageKind::TooLarge { what: "batch", limit: BATCH_MAX }));
+            }
         }
-        for earlier in self.batch.drain(..) {
-            visit(&earlier).is_continue().then_some(()).ok_or(Stop::Visitor)?;
+        if let Some((line, fault)) = &piece.fault {
+            self.check_limits(&piece.text[line.clone()])?;
+            return Err(fault.clone().into());
         }
-        visit(&line).is_continue().then_some(()).ok_or(Stop::Visitor)?;
-        *self.done = self.at;
+        if hidden < piece.lines.len() {
+            self.batch.push((piece, hidden));
+        }
         Ok(())
     }
 
-    /// The line, if it is one and follows from the line before.
-    fn check<'b>(&self, bytes: &'b [u8]) -> Result<Line<'b>, Stop> {
-        let too_large = |what, limit| Err(Stop::Damage(too_large(bytes, what, limit)));
-        let length = bytes.len() as u64 + 1;
-        if length > self.limits.line_bytes {
-            return too_large("line", self.limits.line_bytes);
+    fn show(&mut self, piece: &Piece, lines: Range<usize>) -> Result<(), Stop> {
+        for index in lines {
+            let line = Line::new(&piece.lines[index], piece.bytes(index), self.shown);
+            self.shown = line.hash();
+            (self.visit)(&line).is_continue().then_some(()).ok_or(Stop::Visitor)?;
         }
-        if self.at.offset + length > self.limits.log_bytes {
-            return too_large("log", self.limits.log_bytes);
-        }
-        if self.at.seq >= self.limits.events {
-            return too_large("number of events", self.limits.events);
-        }
-        let line = line::decode(bytes, self.stream).map_err(|fault| match fault {
-            LineFault::Hole => Stop::Damage(DamageKind::Hole),
-            LineFault::Hash => Stop::Damage(DamageKind::Hash),
-            LineFault::Shape(part) => Stop::Damage(DamageKind::Shape { part }),
-            LineFault::Foreign(stream) => Stop::Damage(DamageKind::Foreign { stream }),
-            LineFault::Newer(version) => Stop::Newer(version),
-        })?;
-        let expected = self.at.seq + 1;
-        let broken = if line.seq != expected {
-            DamageKind::Sequence { expected, found: line.seq }
-        } else if line.prev != self.at.hash {
-            if expected == 1 { DamageKind::Intent } else { DamageKind::Chain }
-        } else if line.ts < self.at.ts {
-            DamageKind::Time
-        } else {
-            return Ok(line);
-        };
-        Err(Stop::Damage(broken))
+        Ok(())
     }
 
-    fn stopped(&self, file: &dyn DiskFile, stop: Stop) -> io::Result<ScanEnd> {
+    fn check_limits(&self, line: &[u8]) -> Result<(), Stop> {
+        let limits = self.reading.limits;
+        let length = line.len() as u64 + 1;
+        let (what, limit) = if length > limits.line_bytes {
+            ("line", limits.line_bytes)
+        } else if self.at.offset + length > limits.log_bytes {
+            ("log", limits.log_bytes)
+        } else if self.at.seq >= limits.events {
+            ("number of events", limits.events)
+        } else {
+            return Ok(());
+        };
+        Err(Stop::Damage(too_large(line, what, limit)))
+    }
+
+    /// Whether the line follows from the line before.
+    fn check_place(&self, parts: &Parts, line: &[u8]) -> Result<(), Stop> {
+        let expected = self.at.seq + 1;
+        let prev = line::prev_digits(line);
+        Err(Stop::Damage(if prev != self.digits && !line::are_digits(prev) {
+            DamageKind::Shape { part: "prev" }
+        } else if parts.seq != expected {
+            DamageKind::Sequence { expected, found: parts.seq }
+        } else if prev != self.digits {
+            if expected == 1 { DamageKind::Intent } else { DamageKind::Chain }
+        } else if parts.ts < self.at.ts {
+            DamageKind::Time
+        } else {
+            return Ok(());
+        }))
+    }
+
+    /// What the bytes behind the last line feed mean.
+    fn finish(&self, pieces: &Pieces<'_>) -> io::Result<ScanEnd> {
+        let (rest, limit) = (&pieces.rest, self.reading.limits.line_bytes);
+        if rest.len() as u64 >= limit {
+            let kind = too_large(rest, "line", limit);
+            // A power loss may have left the length of the last batch, but not its bytes: nothing was lost that was
+            // finished.
+            if kind != DamageKind::Hole || count_lines(self.reading.file, self.at.offset)? > 0 {
+                return self.stopped(Stop::Damage(kind));
+            }
+        }
+        let bytes = pieces.end - self.done.offset;
+        let tail = (bytes > 0).then_some(UnfinishedTail { offset: self.done.offset, bytes });
+        Ok(ScanEnd { tail, fault: None })
+    }
+
+    fn stopped(&self, stop: Stop) -> io::Result<ScanEnd> {
         let fault = match stop {
             Stop::Visitor => ScanFault::Stopped,
             Stop::Newer(version) => ScanFault::NewerFormat { seq: self.at.seq + 1, version },
             Stop::Damage(kind) => {
                 let offset = self.at.offset;
-                let lines_behind = count_lines(file, offset)?.saturating_sub(1);
+                let lines_behind = count_lines(self.reading.file, offset)?.saturating_sub(1);
                 ScanFault::Damage(Damage { line: self.at.seq + 1, offset, kind, lines_behind })
             }
         };

@@ -71,7 +71,7 @@ impl<D: Decider> Clone for Stream<D> {
 
 impl<D: Decider> std::fmt::Debug for Stream<D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Stream").field(&self.inner.log.stream).finish()
+        f.debug_tuple("Stream").field(&self.inner.log.name.to_string()).finish()
     }
 }
 
@@ -165,7 +165,7 @@ impl<D: Decider> Stream<D> {
         log.read(&mut Position::start(digest), &mut |line| match typed::<D::Event>(line) {
             Ok(entry) => visitor(entry),
             Err(what) => {
-                unknown = Some((line.seq, what));
+                unknown = Some((line.seq(), what));
                 ControlFlow::Break(())
             }
         })?;
@@ -265,7 +265,7 @@ impl<D: Decider> Stream<D> {
                 ControlFlow::Continue(())
             }
             Err(what) => {
-                unknown = Some((line.seq, what));
+                unknown = Some((line.seq(), what));
                 ControlFlow::Break(())
             }
         })?;

@@ -241,7 +241,7 @@ impl Run<'_> {
         self.citations(&intent, place, 0);
         log.read(&mut Position::start(digest), &mut |line| {
             self.found.events += 1;
-            self.citations(&line.data, place, line.seq);
+            self.citations(line.data(), place, line.seq());
             ControlFlow::Continue(())
         })
     }

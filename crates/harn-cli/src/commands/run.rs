@@ -108,10 +108,10 @@ pub(super) fn print_log(
     id: &StreamId,
     chain: bool,
 ) -> Result<Exit, Failure> {
-    let mut events: Vec<RawEvent> = Vec::new();
+    let mut events: Vec<RawEvent<'static>> = Vec::new();
     let raw = context.session.works.ledger().raw(kind, id.as_str())?;
     let (head, tail) = raw.visit(|event| {
-        events.push(event);
+        events.push(event.into_owned());
         ControlFlow::Continue(())
     })?;
     if let Some(tail) = tail {

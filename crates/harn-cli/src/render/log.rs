@@ -12,13 +12,13 @@ use crate::text::{cut, rows, safe_line};
 /// The lines of a log: number, time, actor, event, data. With `chain`, the hash of each below it.
 ///
 /// Without a `width`, as in a pipe, an event is one line. With one, data that does not fit stands below, cut to one line.
-pub(crate) fn log(events: &[RawEvent], chain: bool, width: Option<usize>) -> String {
+pub(crate) fn log(events: &[RawEvent<'_>], chain: bool, width: Option<usize>) -> String {
     let cells: Vec<[String; 5]> = events
         .iter()
         .map(|event| {
             let data = if event.data == "{}" { String::new() } else { safe_line(&event.data).into_owned() };
-            let actor = safe_line(event.actor.as_str()).into_owned();
-            [event.seq.to_string(), event.ts.to_string(), actor, event.event.clone(), data]
+            let actor = safe_line(&event.actor).into_owned();
+            [event.seq.to_string(), event.ts.to_string(), actor, event.event.clone().into_owned(), data]
         })
         .collect();
     let mut lines = rows(&cells, None);
@@ -42,7 +42,7 @@ pub(crate) fn log(events: &[RawEvent], chain: bool, width: Option<usize>) -> Str
 }
 
 /// A line of a log as a document, member for member as it is stored.
-pub(crate) fn event_document(event: &RawEvent) -> Value {
+pub(crate) fn event_document(event: &RawEvent<'_>) -> Value {
     let data: Value = serde_json::from_str(&event.data).unwrap_or(Value::Null);
     let mut document = json!({
         "seq": event.seq,

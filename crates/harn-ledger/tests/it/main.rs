@@ -33,4 +33,5 @@ mod properties;
 mod read_only;
 mod tails;
 mod tamper;
+mod threads;
 mod verify;

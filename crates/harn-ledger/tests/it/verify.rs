@@ -139,10 +139,10 @@ fn a_raw_stream_shows_every_line() {
     stream.append(Expect::Any, "teller", vec![credited(1), credited(2)]).unwrap();
     let raw = ledger.raw("account", "a").unwrap();
     let mut seen = Vec::new();
-    let visit = |stop_at: Option<u64>, seen: &mut Vec<harn_ledger::RawEvent>| {
+    let visit = |stop_at: Option<u64>, seen: &mut Vec<harn_ledger::RawEvent<'static>>| {
         raw.visit(|event| {
             let stop = Some(event.seq) == stop_at;
-            seen.push(event);
+            seen.push(event.into_owned());
             if stop { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
         })
         .unwrap()
