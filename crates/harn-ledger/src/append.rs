@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::decider::Head;
 use crate::disk::{DiskFile, FileKind, Lock};
@@ -14,7 +14,7 @@ use crate::line::Line;
 use crate::lock::{self, Held, LOG_DEADLINE};
 use crate::log::{BUSY_HINT, EVENTS_FILE, INTENT_FILE, Log, ReadError, SUSPECT_FILE, SUSPECT_HINT};
 use crate::payload::{EventNotCanonical, Payload};
-use crate::place::{self, UnsafePlace};
+use crate::place::{self, READ_ONLY_HINT, UnsafePlace, is_read_only};
 use crate::scan::{Position, UnfinishedTail};
 use crate::text::TextError;
 use crate::time::Timestamp;
@@ -79,6 +79,12 @@ pub enum AppendError {
     /// The ledger was opened for reading only.
     #[error("the ledger is open for reading only")]
     ReadOnly,
+    /// The file system is mounted for reading only.
+    #[error("`{}` is on a read-only file system", path.display())]
+    ReadOnlyFileSystem {
+        /// The file or directory.
+        path: PathBuf,
+    },
     /// The machine said no.
     #[error("cannot write `{}`", path.display())]
     Io {
@@ -107,6 +113,7 @@ impl AppendError {
             Self::DurabilityUnknown { .. } => "durability_unknown",
             Self::UnsafePlace(_) => "unsafe_place",
             Self::ReadOnly => "read_only",
+            Self::ReadOnlyFileSystem { .. } => "read_only_file_system",
             Self::Io { .. } => "write_failed",
             Self::Read(error) => error.code(),
         }
@@ -121,6 +128,7 @@ impl AppendError {
             Self::StorageFull { .. } => Some("make room, then try again: nothing was recorded".to_owned()),
             Self::DurabilityUnknown { .. } => Some(SUSPECT_HINT.to_owned()),
             Self::UnsafePlace(place) => place.mend(),
+            Self::ReadOnlyFileSystem { .. } => Some(READ_ONLY_HINT.to_owned()),
             Self::Read(error) => error.hint(),
             _ => None,
         }
@@ -157,12 +165,25 @@ pub(crate) struct Appending<'a> {
 }
 
 impl Log {
-    /// Checks that the stream's files and all directories above them, up to the ledger's root, are private.
+    /// Checks that the ledger is on a local disk, and that the stream's files and all directories above them, up to the
+    /// ledger's root, are private.
     pub(crate) fn check_place(&self) -> Result<(), UnsafePlace> {
-        for directory in self.directory.ancestors().skip(1).take(2) {
-            place::check(&*self.disk, directory, FileKind::Directory)?;
-        }
+        self.check_parents()?;
         self.check_own_place()
+    }
+
+    /// The same for what is above the stream's directory.
+    pub(crate) fn check_parents(&self) -> Result<(), UnsafePlace> {
+        let (root, kind) = self.parents();
+        self.refusals.ground.check(&*self.disk, root)?;
+        place::check(&*self.disk, root, FileKind::Directory)?;
+        place::check(&*self.disk, kind, FileKind::Directory)
+    }
+
+    /// The ledger's root and the directory of the stream's kind.
+    pub(crate) fn parents(&self) -> (&Path, &Path) {
+        let kind = self.directory.parent().expect("a stream's directory lies in its kind's");
+        (kind.parent().expect("a kind's directory lies in the root"), kind)
     }
 
     /// Checks that the stream's directory and files are private.
@@ -190,10 +211,12 @@ impl Log {
 }
 
 impl AppendError {
-    /// A failure of the machine at `path`; a full disk is told from the others.
+    /// A failure of the machine at `path`; a disk that is full or for reading only is told from the others.
     pub(crate) fn at(path: PathBuf, source: io::Error) -> Self {
         if is_full(&source) {
             Self::StorageFull { path, source: Some(source) }
+        } else if is_read_only(&source) {
+            Self::ReadOnlyFileSystem { path }
         } else {
             Self::Io { path, source }
         }

@@ -8,7 +8,8 @@ use crate::append::is_full;
 use crate::blob_ref::BlobRef;
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Disk, FileKind, Open, read_bounded, write_all_at};
-use crate::place::{self, UnsafePlace};
+use crate::durability::Refusals;
+use crate::place::{self, READ_ONLY_HINT, UnsafePlace, is_read_only};
 use crate::staging::{self, Staged, ensure_directory};
 use crate::tail::hash_file;
 
@@ -42,6 +43,12 @@ pub enum BlobError {
     /// The ledger was opened for reading only.
     #[error("the ledger is open for reading only")]
     ReadOnly,
+    /// The file system is mounted for reading only.
+    #[error("`{}` is on a read-only file system", path.display())]
+    ReadOnlyFileSystem {
+        /// The file or directory.
+        path: PathBuf,
+    },
     /// Others could read or change the blobs.
     #[error(transparent)]
     UnsafePlace(#[from] UnsafePlace),
@@ -64,6 +71,7 @@ impl BlobError {
             Self::Damaged { .. } => "blob_damaged",
             Self::TooLarge { .. } => "blob_too_large",
             Self::ReadOnly => "read_only",
+            Self::ReadOnlyFileSystem { .. } => "read_only_file_system",
             Self::UnsafePlace(_) => "unsafe_place",
             Self::Io { source, .. } if is_full(source) => "storage_full",
             Self::Io { .. } => "blob_failed",
@@ -75,9 +83,15 @@ impl BlobError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UnsafePlace(place) => place.mend(),
+            Self::ReadOnlyFileSystem { .. } => Some(READ_ONLY_HINT.to_owned()),
             Self::Io { source, .. } if is_full(source) => Some("make room, then try again".to_owned()),
             _ => None,
         }
+    }
+
+    /// A failure of the machine to write at `path`; a disk that is for reading only is told from the others.
+    fn at(path: PathBuf, source: io::Error) -> Self {
+        if is_read_only(&source) { Self::ReadOnlyFileSystem { path } } else { Self::Io { path, source } }
     }
 }
 
@@ -86,12 +100,12 @@ impl BlobError {
 pub struct Blobs {
     disk: Arc<dyn Disk>,
     root: PathBuf,
-    read_only: bool,
+    refusals: Arc<Refusals>,
 }
 
 impl Blobs {
-    pub(crate) fn new(disk: Arc<dyn Disk>, root: &Path, read_only: bool) -> Self {
-        Self { disk, root: root.to_owned(), read_only }
+    pub(crate) fn new(disk: Arc<dyn Disk>, root: &Path, refusals: Arc<Refusals>) -> Self {
+        Self { disk, root: root.to_owned(), refusals }
     }
 
     /// Stores `bytes`. Storing the same bytes again gives the same citation and writes nothing, unless what is stored was
@@ -101,7 +115,7 @@ impl Blobs {
             return Err(BlobError::TooLarge { limit: BLOB_MAX });
         }
         let citation = BlobRef::of(bytes);
-        if !self.read_only && self.holds(&citation) {
+        if !self.refusals.read_only() && self.holds(&citation) {
             return self.settle(&citation).map(|()| citation);
         }
         let mut writer = self.writer()?;
@@ -111,13 +125,14 @@ impl Blobs {
 
     /// Starts a blob whose bytes come piece by piece. It exists only once it is finished.
     pub fn writer(&self) -> Result<BlobWriter, BlobError> {
-        if self.read_only {
+        if self.refusals.read_only() {
             return Err(BlobError::ReadOnly);
         }
+        self.refusals.ground.check(&*self.disk, &self.root)?;
         place::check(&*self.disk, &self.root, FileKind::Directory)?;
         place::check(&*self.disk, &self.root.join(BLOBS), FileKind::Directory)?;
         let staged = staging::file(&*self.disk, &self.root)
-            .map_err(|source| BlobError::Io { path: self.root.clone(), source })?;
+            .map_err(|source| BlobError::at(self.root.clone(), source))?;
         Ok(BlobWriter { blobs: self.clone(), staged, hasher: Hasher::default(), length: 0, finished: false })
     }
 
@@ -149,7 +164,7 @@ impl Blobs {
     fn settle(&self, citation: &BlobRef) -> Result<(), BlobError> {
         let path = self.path(&citation.blob);
         let parent = path.parent().expect("a blob lies in a directory");
-        self.disk.sync_dir(parent).map_err(|source| BlobError::Io { path: parent.to_owned(), source })
+        self.disk.sync_dir(parent).map_err(|source| BlobError::at(parent.to_owned(), source))
     }
 }
 
@@ -210,7 +225,7 @@ impl BlobWriter {
     }
 
     fn failed(&self, source: io::Error) -> BlobError {
-        BlobError::Io { path: self.staged.path.clone(), source }
+        BlobError::at(self.staged.path.clone(), source)
     }
 }
 

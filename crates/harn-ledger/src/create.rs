@@ -14,7 +14,6 @@ use crate::id::{InvalidId, InvalidKind, StreamName};
 use crate::layout::Lines;
 use crate::log::{EVENTS_FILE, INTENT_FILE, Log};
 use crate::payload::holds_null_or_space;
-use crate::place;
 use crate::scan::Position;
 use crate::staging::{self, Staged, ensure_directory};
 use crate::time::Timestamp;
@@ -136,26 +135,17 @@ pub(crate) fn check(log: &Log, intent: &[u8], batch: &Batch, now: Timestamp) -> 
     }
     let Lines { bytes: lines, .. } =
         log.lay_out(Position::start(Digest::of(intent)), Vec::new(), batch, now)?;
-    let (root, kind) = parents(log);
-    let disk = &*log.disk;
-    place::check(disk, root, FileKind::Directory).map_err(AppendError::from)?;
-    place::check(disk, kind, FileKind::Directory).map_err(AppendError::from)?;
-    if is_taken(disk, &log.directory) {
+    log.check_parents().map_err(AppendError::from)?;
+    if is_taken(&*log.disk, &log.directory) {
         return Err(CreateError::AlreadyExists { stream: log.name.clone() });
     }
     Ok(lines)
 }
 
-/// The ledger's root and the directory of the stream's kind.
-fn parents(log: &Log) -> (&Path, &Path) {
-    let kind = log.directory.parent().expect("a stream's directory lies in its kind's");
-    (kind.parent().expect("a kind's directory lies in the root"), kind)
-}
-
 /// Creates the stream of `log` with its intent and its first events.
 pub(crate) fn create(log: &Log, intent: &[u8], batch: &Batch, now: Timestamp) -> Result<(), CreateError> {
     let lines = check(log, intent, batch, now)?;
-    let (root, kind) = parents(log);
+    let (root, kind) = log.parents();
     let disk = &*log.disk;
     let failed = |source| AppendError::at(log.directory.clone(), source);
     ensure_directory(disk, kind).map_err(failed)?;

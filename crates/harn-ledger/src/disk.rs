@@ -2,6 +2,7 @@
 
 #[cfg(feature = "testing")]
 mod faulty;
+mod file_system;
 mod mem;
 mod os;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "testing")]
 pub use faulty::{Fault, FaultyDisk, Moment, Operation};
+pub use file_system::FileSystem;
 pub use mem::MemDisk;
 pub use os::OsDisk;
 
@@ -20,7 +22,8 @@ pub use os::OsDisk;
 /// likes; the ledger only joins names onto the root that it was given.
 ///
 /// Errors are plain `io::Error`s. The ledger depends on these kinds: `NotFound`, `AlreadyExists`, `StorageFull`,
-/// `QuotaExceeded`, `DirectoryNotEmpty` (a rename onto a directory that has entries) and `NotADirectory`.
+/// `QuotaExceeded`, `ReadOnlyFilesystem`, `DirectoryNotEmpty` (a rename onto a directory that has entries) and
+/// `NotADirectory`.
 pub trait Disk: Send + Sync + Debug {
     /// Opens a regular file, never waiting, and without following a symbolic link in the last component. What is not a
     /// regular file is an error, and is left alone.
@@ -43,6 +46,11 @@ pub trait Disk: Send + Sync + Debug {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// The user whose files the ledger may write.
     fn user(&self) -> u32;
+    /// Facts about the file system at `path`; a local and writable one unless the disk says otherwise.
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
+        let _ = path;
+        Ok(FileSystem::default())
+    }
 }
 
 /// An open file. Closing it (dropping the last clone of the `Arc`) releases its lock.

@@ -6,21 +6,24 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::append::AppendError;
 use crate::disk::{DiskFile, Lock, Open, write_all_at};
+use crate::ground::Ground;
 use crate::id::StreamName;
 use crate::lock::{self, LOG_DEADLINE};
 use crate::log::{EVENTS_FILE, Log, ReadError, SUSPECT_FILE};
 use crate::staging::sync_parent;
 
-/// What a ledger does not write: anything, if it is for reading only; and streams that it failed to sync.
+/// What a ledger does not write: anything, if it is for reading only or on the wrong ground; and streams that it failed
+/// to sync.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     read_only: bool,
+    pub(crate) ground: Ground,
     unsynced: Mutex<BTreeSet<StreamName>>,
 }
 
 impl Refusals {
-    pub(crate) const fn new(read_only: bool) -> Self {
-        Self { read_only, unsynced: Mutex::new(BTreeSet::new()) }
+    pub(crate) const fn new(read_only: bool, ground: Ground) -> Self {
+        Self { read_only, ground, unsynced: Mutex::new(BTreeSet::new()) }
     }
 
     pub(crate) const fn read_only(&self) -> bool {

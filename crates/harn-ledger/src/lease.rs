@@ -10,7 +10,7 @@ use crate::disk::{DiskFile, Lock, Open, read_bounded, write_all_at};
 use crate::id::StreamName;
 use crate::lock::{self, LEASE_DEADLINE};
 use crate::log::{LEASE_FILE, Log};
-use crate::place::UnsafePlace;
+use crate::place::{READ_ONLY_HINT, UnsafePlace, is_read_only};
 
 /// Longest text of a lease, in characters.
 const NOTE_MAX: usize = 500;
@@ -51,6 +51,12 @@ pub enum LeaseError {
     /// The ledger was opened for reading only.
     #[error("the ledger is open for reading only")]
     ReadOnly,
+    /// The file system is mounted for reading only.
+    #[error("`{}` is on a read-only file system", path.display())]
+    ReadOnlyFileSystem {
+        /// The file.
+        path: PathBuf,
+    },
     /// Others could read or change the stream's files.
     #[error(transparent)]
     UnsafePlace(#[from] UnsafePlace),
@@ -71,6 +77,7 @@ impl LeaseError {
         match self {
             Self::Held { .. } => "lease_held",
             Self::ReadOnly => "read_only",
+            Self::ReadOnlyFileSystem { .. } => "read_only_file_system",
             Self::UnsafePlace(_) => "unsafe_place",
             Self::Io { .. } => "lease_failed",
         }
@@ -81,6 +88,7 @@ impl LeaseError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UnsafePlace(place) => place.mend(),
+            Self::ReadOnlyFileSystem { .. } => Some(READ_ONLY_HINT.to_owned()),
             Self::Held { .. } | Self::ReadOnly | Self::Io { .. } => None,
         }
     }
@@ -98,7 +106,14 @@ pub(crate) fn take(
     }
     log.check_place()?;
     let path = log.path(LEASE_FILE);
-    let failed = |source| LeaseError::Io { path: path.clone(), source };
+    let failed = |source| {
+        let path = path.clone();
+        if is_read_only(&source) {
+            LeaseError::ReadOnlyFileSystem { path }
+        } else {
+            LeaseError::Io { path, source }
+        }
+    };
     let file = log.disk.open(&path, Open::Create).map_err(failed)?;
     let Some(held) = lock::take(&*file, Lock::Exclusive, LEASE_DEADLINE).map_err(failed)? else {
         let note = read_note(&*file);

@@ -12,11 +12,13 @@ use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::create::{self, CreateError};
 use crate::decider::Decider;
-use crate::disk::{Disk, FileKind, OsDisk};
+use crate::disk::{Disk, FileKind, FileSystem, OsDisk};
 use crate::durability::Refusals;
+use crate::ground::Ground;
 use crate::id::{InvalidId, InvalidKind, StreamId, StreamName, check_kind};
 use crate::limits::Limits;
 use crate::log::{Log, ReadError};
+use crate::place::{READ_ONLY_HINT, UnsafePlace, is_read_only};
 use crate::raw::RawStream;
 use crate::staging::sync_parent;
 use crate::stream::{Inner, Stream, encode};
@@ -49,6 +51,7 @@ pub struct LedgerBuilder {
     clock: Arc<dyn Clock>,
     read_only: bool,
     threads: Option<NonZeroUsize>,
+    network_file_system: bool,
 }
 
 /// Why a ledger was not opened.
@@ -58,6 +61,12 @@ pub enum OpenError {
     /// What stands there is not a directory.
     #[error("`{}` is not a directory", path.display())]
     NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is missing, and cannot be made on a file system that is mounted for reading only.
+    #[error("cannot make the ledger `{}` on a read-only file system", path.display())]
+    ReadOnlyFileSystem {
         /// The path.
         path: PathBuf,
     },
@@ -77,7 +86,17 @@ impl OpenError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NotADirectory { .. } => "not_a_directory",
+            Self::ReadOnlyFileSystem { .. } => "read_only_file_system",
             Self::Io { .. } => "open_failed",
+        }
+    }
+
+    /// What to do next, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::ReadOnlyFileSystem { .. } => Some(READ_ONLY_HINT.to_owned()),
+            Self::NotADirectory { .. } | Self::Io { .. } => None,
         }
     }
 }
@@ -144,9 +163,16 @@ impl LedgerBuilder {
         self
     }
 
+    /// Accept a network file system such as NFS or SMB. Otherwise every write to a ledger on one is refused, because what
+    /// the ledger promises rests on the locks and syncs of a local disk.
+    pub const fn network_file_system(mut self, accepted: bool) -> Self {
+        self.network_file_system = accepted;
+        self
+    }
+
     /// Opens the ledger; a missing directory is created, privately, unless it is for reading only.
     pub fn open(self) -> Result<Ledger, OpenError> {
-        let Self { disk, root, clock, read_only, threads } = self;
+        let Self { disk, root, clock, read_only, threads, network_file_system } = self;
         let failed = |source| OpenError::Io { path: root.clone(), source };
         if !read_only {
             // Whoever made it may not have lived to bring its entry to stable storage. But whoever put something into
@@ -155,6 +181,11 @@ impl LedgerBuilder {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     let in_use = disk.read_dir(&root).map_or(true, |names| !names.is_empty());
                     if in_use { Ok(()) } else { sync_parent(&*disk, &root) }
+                }
+                // Some systems say this even of a directory that is there.
+                Err(error) if is_read_only(&error) && disk.stat(&root).is_ok() => Ok(()),
+                Err(error) if is_read_only(&error) => {
+                    return Err(OpenError::ReadOnlyFileSystem { path: root });
                 }
                 made => made.and_then(|()| sync_parent(&*disk, &root)),
             }
@@ -169,7 +200,7 @@ impl LedgerBuilder {
             disk,
             root,
             clock,
-            refusals: Arc::new(Refusals::new(read_only)),
+            refusals: Arc::new(Refusals::new(read_only, Ground::new(network_file_system))),
             threads,
             handles: Mutex::default(),
         };
@@ -191,6 +222,7 @@ impl Ledger {
             clock: Arc::new(SystemClock),
             read_only: false,
             threads: None,
+            network_file_system: false,
         }
     }
 
@@ -307,7 +339,17 @@ impl Ledger {
     #[must_use]
     pub fn blobs(&self) -> Blobs {
         let shared = &*self.shared;
-        Blobs::new(Arc::clone(&shared.disk), &shared.root, shared.refusals.read_only())
+        Blobs::new(Arc::clone(&shared.disk), &shared.root, Arc::clone(&shared.refusals))
+    }
+
+    /// Facts about the file system that the ledger is on, as they are now.
+    pub fn file_system(&self) -> io::Result<FileSystem> {
+        self.disk().file_system(self.root())
+    }
+
+    /// Whether the ledger refuses writes because of where it is.
+    pub(crate) fn check_ground(&self) -> Result<(), UnsafePlace> {
+        self.shared.refusals.ground.check(self.disk(), self.root())
     }
 
     pub(crate) fn disk(&self) -> &dyn Disk {

@@ -15,6 +15,7 @@ pub mod disk;
 mod durability;
 mod entry;
 mod fold;
+mod ground;
 mod id;
 mod layout;
 mod lease;

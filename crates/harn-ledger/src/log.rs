@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::append::AppendError;
 use crate::digest::Digest;
 use crate::disk::{Disk, DiskFile, Lock, Open, read_bounded};
 use crate::durability::Refusals;
@@ -169,8 +170,11 @@ impl Log {
     }
 
     /// The log, for writing. Opened once: it is never replaced, only appended to and cut.
-    pub(crate) fn writer(&self) -> Result<&dyn DiskFile, ReadError> {
-        self.opened(&self.writer, Open::Write)
+    pub(crate) fn writer(&self) -> Result<&dyn DiskFile, AppendError> {
+        self.opened(&self.writer, Open::Write).map_err(|error| match error {
+            ReadError::Io { path, source } => AppendError::at(path, source),
+            other => other.into(),
+        })
     }
 
     fn opened<'a>(

@@ -1,8 +1,17 @@
 //! Whether a place on disk is private enough to write to.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::disk::{Disk, FileKind, Stat};
+
+/// What to do about a file system that is mounted for reading only.
+pub(crate) const READ_ONLY_HINT: &str = "mount it writable, or copy the ledger to a disk that is";
+
+/// Whether the machine says that the file system is mounted for reading only.
+pub(crate) fn is_read_only(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ReadOnlyFilesystem
+}
 
 /// A file or directory that others could read, change or redirect. Writes are refused; reads go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,10 +47,16 @@ pub enum PlaceProblem {
         /// The permission bits found.
         mode: u32,
     },
+    /// It is on another machine, whose locks and syncs may promise less than those of this one.
+    #[error("is on a network file system (`{name}`), expected a local one")]
+    NetworkFileSystem {
+        /// Its kind, such as `nfs`.
+        name: &'static str,
+    },
 }
 
 impl UnsafePlace {
-    /// The command that mends it, where there is one.
+    /// What mends it: a command, where one does.
     #[must_use]
     pub fn mend(&self) -> Option<String> {
         // As one word for the shell, whatever the path holds.
@@ -50,6 +65,9 @@ impl UnsafePlace {
             PlaceProblem::Kind { .. } => None,
             PlaceProblem::Owner { expected, .. } => Some(format!("chown {expected} '{path}'")),
             PlaceProblem::Mode { .. } => Some(format!("chmod go= '{path}'")),
+            PlaceProblem::NetworkFileSystem { .. } => Some(
+                "keep the ledger on a local disk, or accept the network file system explicitly".to_owned(),
+            ),
         }
     }
 }

@@ -184,6 +184,9 @@ impl Run<'_> {
 
     fn streams(&mut self) {
         let root = self.ledger.root().to_owned();
+        if let Err(problem) = self.ledger.check_ground() {
+            self.problem(".", ProblemKind::UnsafePlace(problem));
+        }
         self.check_place(&root, ".", FileKind::Directory);
         for kind in self.names(&root, ".") {
             if kind.starts_with('.') || matches!(&*kind, BLOBS | "catalog") {

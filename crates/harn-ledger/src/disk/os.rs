@@ -8,9 +8,9 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, StatVfsMountFlags};
 
-use super::{Disk, DiskFile, FileKind, Lock, Open, Stat};
+use super::{Disk, DiskFile, FileKind, FileSystem, Lock, Open, Stat, file_system};
 
 /// The file system of this machine. Locks are `flock` locks, which the kernel releases when their holder ends.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,6 +73,11 @@ impl Disk for OsDisk {
 
     fn user(&self) -> u32 {
         rustix::process::geteuid().as_raw()
+    }
+
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
+        let read_only = rustix::fs::statvfs(path)?.f_flag.contains(StatVfsMountFlags::RDONLY);
+        Ok(FileSystem { read_only, network: file_system::network(path)? })
     }
 }
 

@@ -35,6 +35,10 @@ fn too_open() -> UnsafePlace {
     UnsafePlace { path: path(), problem: PlaceProblem::Mode { mode: 0o644 } }
 }
 
+fn on_a_network() -> UnsafePlace {
+    UnsafePlace { path: PathBuf::from("/bank"), problem: PlaceProblem::NetworkFileSystem { name: "nfs" } }
+}
+
 fn damaged(kind: DamageKind) -> ReadError {
     ReadError::Damaged { stream: stream(), damage: Damage { line: 3, offset: 616, kind, lines_behind: 2 } }
 }
@@ -109,6 +113,7 @@ fn appending() -> Vec<String> {
         AppendError::DurabilityUnknown { stream: stream(), source: Some(refused()) },
         AppendError::UnsafePlace(too_open()),
         AppendError::ReadOnly,
+        AppendError::ReadOnlyFileSystem { path: path() },
         AppendError::Io { path: path(), source: refused() },
         AppendError::Read(damaged(DamageKind::Hash)),
     ]);
@@ -128,6 +133,7 @@ fn creating() -> Vec<String> {
         },
         CreateError::IntentTooLarge { stream: stream(), bytes, limit: bytes - 1 },
         CreateError::Append(AppendError::UnsafePlace(too_open())),
+        CreateError::Append(AppendError::UnsafePlace(on_a_network())),
     ])
 }
 
@@ -137,9 +143,11 @@ fn naming_and_opening() -> Vec<String> {
         StreamError::Kind(StreamName::new("blobs", StreamId::new("a").unwrap()).unwrap_err()),
         StreamError::Read(ReadError::NotFound { stream: stream() }),
     ]);
-    let opening =
-        [OpenError::NotADirectory { path: path() }, OpenError::Io { path: path(), source: refused() }];
-    texts.extend(opening.iter().map(|error| render(error.code(), error, None)));
+    texts.extend(render_all!([
+        OpenError::NotADirectory { path: path() },
+        OpenError::ReadOnlyFileSystem { path: path() },
+        OpenError::Io { path: path(), source: refused() },
+    ]));
     texts
 }
 
@@ -148,6 +156,7 @@ fn leases_and_blobs() -> Vec<String> {
     let mut texts = render_all!([
         LeaseError::Held { stream: stream(), holder: "run r1 by teller".to_owned() },
         LeaseError::ReadOnly,
+        LeaseError::ReadOnlyFileSystem { path: path() },
         LeaseError::UnsafePlace(UnsafePlace {
             path: path(),
             problem: PlaceProblem::Owner { expected: 1000, user: 0 }
@@ -159,6 +168,7 @@ fn leases_and_blobs() -> Vec<String> {
         BlobError::Damaged { blob },
         BlobError::TooLarge { limit: BLOB_MAX },
         BlobError::ReadOnly,
+        BlobError::ReadOnlyFileSystem { path: path() },
         BlobError::UnsafePlace(UnsafePlace {
             path: path(),
             problem: PlaceProblem::Kind { expected: "directory" }
@@ -195,6 +205,7 @@ fn verifying() -> Vec<String> {
         ProblemKind::FalseCitation { seq: 2 },
         ProblemKind::Suspect,
         ProblemKind::UnsafePlace(too_open()),
+        ProblemKind::UnsafePlace(on_a_network()),
         ProblemKind::ForeignFile,
         ProblemKind::Unreadable { reason: "permission denied".to_owned() },
     ];
