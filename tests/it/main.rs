@@ -5,6 +5,7 @@ mod cli_advice;
 mod cli_cases;
 mod cli_damage;
 mod cli_exits;
+mod cli_network;
 mod cli_parallel;
 mod cli_refusals_create;
 mod cli_refusals_govern;
@@ -20,6 +21,7 @@ mod process_children;
 mod process_full_disk;
 mod process_kill;
 mod process_parallel;
+mod process_read_only;
 mod process_stop;
 mod project;
 

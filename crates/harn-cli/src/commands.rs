@@ -36,6 +36,14 @@ impl Context<'_, '_> {
             writeln!(self.io.stderr.writer, "{} {}", paint(self.words.hint, "warning:"), safe_line(message));
     }
 
+    /// Warns that what was shown cannot be changed. A command that wanted to change it has failed and said so.
+    fn warn_of_read_only_file_system(&mut self) {
+        if self.session.on_read_only_file_system() {
+            let state = self.session.project.state.display();
+            self.warn(&format!("{state} is on a read-only file system: its records cannot be changed"));
+        }
+    }
+
     /// Warns of bytes that a crash left behind the last event of a stream, and returns the words.
     pub(crate) fn warn_of_tail(
         &mut self,
@@ -87,10 +95,17 @@ pub(crate) fn run(
     let session = Session::open(root, io)?;
     let (palette, words) = (Palette::new(colored.stdout), Palette::new(colored.stderr));
     let mut context = Context { io, output, palette, words, session };
-    match &args.command {
+    let result = match &args.command {
         Command::Work(command) => work::run(&mut context, command),
         Command::Run(command) => run::run(&mut context, command),
         Command::Verify => Ok(verify::run(&mut context)),
         Command::Init | Command::Completions { .. } => Ok(Exit::Done),
+    };
+    match result {
+        Ok(exit) => {
+            context.warn_of_read_only_file_system();
+            Ok(exit)
+        }
+        Err(failure) => Err(context.session.explain(failure)),
     }
 }

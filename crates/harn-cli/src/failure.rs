@@ -66,6 +66,11 @@ impl Failure {
         self.code.starts_with("text_")
     }
 
+    /// Whether the place of the records was refused, whatever they hold.
+    pub(crate) fn is_about_the_place(&self) -> bool {
+        self.code == "unsafe_place"
+    }
+
     /// Adds data for programs.
     pub(crate) fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), value.into());
@@ -142,6 +147,7 @@ impl Fails for crate::project::FindError {
         use crate::project::FindError;
         let (exit, code) = match self {
             FindError::NotFound { .. } | FindError::NotAProject { .. } => (Exit::Refused, "no_project"),
+            FindError::ReadOnlyFileSystem { .. } => (Exit::Environment, "read_only_file_system"),
             FindError::Io { .. } => (Exit::Environment, "project_unreadable"),
         };
         let hint = (exit == Exit::Refused).then(|| "`harn init` makes a directory a project".to_owned());

@@ -4,6 +4,7 @@ pub mod args;
 mod color;
 mod commands;
 mod config;
+mod disk;
 mod exit;
 mod failure;
 mod ids;

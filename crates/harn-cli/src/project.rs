@@ -26,6 +26,8 @@ pub(crate) enum FindError {
     NotFound { from: PathBuf },
     #[error("`{}` has no `.harn`", root.display())]
     NotAProject { root: PathBuf },
+    #[error("`{}` cannot be made on a read-only file system", path.display())]
+    ReadOnlyFileSystem { path: PathBuf },
     #[error("cannot read `{}`", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -88,7 +90,10 @@ pub(crate) struct Initialised {
 pub(crate) fn init(directory: &Path) -> Result<Initialised, FindError> {
     let io = |path: &Path| {
         let path = path.to_owned();
-        move |source| FindError::Io { path, source }
+        move |source: io::Error| match source.kind() {
+            io::ErrorKind::ReadOnlyFilesystem => FindError::ReadOnlyFileSystem { path },
+            _ => FindError::Io { path, source },
+        }
     };
     let configuration = directory.join(PROJECT);
     let mut created = make_directory(&configuration, 0o755).map_err(io(&configuration))?;

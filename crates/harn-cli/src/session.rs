@@ -9,6 +9,7 @@ use harn_workflow::WorkLedger;
 use harn_workflow::work::{Caller, Role};
 
 use crate::config::Config;
+use crate::disk::ProjectDisk;
 use crate::exit::Exit;
 use crate::failure::{Fails as _, Failure};
 use crate::io::Io;
@@ -23,6 +24,9 @@ const TEST_SEED: &str = "HARN_TEST_SEED";
 /// The engine marks the processes that it starts with this variable.
 const CHILD: &str = "HARN_CHILD";
 
+/// Whoever sets this variable to `1` accepts a network file system.
+const ALLOW_NETWORK: &str = "HARN_ALLOW_NETWORK_FS";
+
 /// One command in one project.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -31,6 +35,7 @@ pub(crate) struct Session {
     /// Actor names end in this when the clock is not the machine's.
     actor_suffix: &'static str,
     role: Role,
+    network_accepted: bool,
 }
 
 impl Session {
@@ -40,12 +45,30 @@ impl Session {
         let clock = AnyClock::from(io)?;
         let ids = AnyIds::from(io)?;
         let actor_suffix = if matches!(clock, AnyClock::Fixed(_)) { " (test clock)" } else { "" };
+        let network_accepted = network_accepted(io)?;
         let ledger = Ledger::builder(&project.state)
+            .disk(ProjectDisk::from(io)?)
             .clock(clock)
+            .network_file_system(network_accepted)
             .open()
-            .map_err(|error| Failure::from_error(Exit::Environment, error.code(), None, &error))?;
+            .map_err(|error| Failure::from_error(Exit::Environment, error.code(), error.hint(), &error))?;
         let role = if io.variable(CHILD).is_some() { Role::WorkflowChild } else { Role::Person };
-        Ok(Self { works: WorkLedger::new(ledger, clock, ids), project, actor_suffix, role })
+        Ok(Self { works: WorkLedger::new(ledger, clock, ids), project, actor_suffix, role, network_accepted })
+    }
+
+    /// Whether the records can be read and not changed, as far as the machine says so.
+    pub(crate) fn on_read_only_file_system(&self) -> bool {
+        self.works.ledger().file_system().is_ok_and(|found| found.read_only)
+    }
+
+    /// Adds to a refusal by the place how to accept that place, where that can be done.
+    pub(crate) fn explain(&self, failure: Failure) -> Failure {
+        let on_a_network = || self.works.ledger().file_system().is_ok_and(|found| found.network.is_some());
+        if failure.is_about_the_place() && !self.network_accepted && on_a_network() {
+            failure.hint(format!("keep the project on a local disk, or set `{ALLOW_NETWORK}=1`"))
+        } else {
+            failure
+        }
     }
 
     /// The project's configuration.
@@ -62,6 +85,22 @@ impl Session {
             .and_then(|_| Actor::new(&format!("{named}{}", self.actor_suffix)))
             .map_err(|error| Failure::from_error(Exit::Refused, error.code(), None, &error))?;
         Ok(Caller { actor, role: self.role })
+    }
+}
+
+/// Whether the environment accepts a network file system.
+fn network_accepted(io: &Io<'_>) -> Result<bool, Failure> {
+    match io.variable(ALLOW_NETWORK) {
+        None => Ok(false),
+        Some(text) if text == "1" => Ok(true),
+        Some(text) => Err(Failure::new(
+            Exit::Usage,
+            "allow_network_fs_invalid",
+            format!(
+                "`{ALLOW_NETWORK}` is `{}`, expected `1` or nothing",
+                text.to_string_lossy().escape_debug()
+            ),
+        )),
     }
 }
 

@@ -113,7 +113,7 @@ impl AttemptError {
             Self::Options(error) => error.hint(),
             Self::Script(error) => error.hint(),
             Self::Lease(LeaseError::Held { stream, .. }) => Some(format!("harn work show {}", stream.id())),
-            Self::Lease(_) => None,
+            Self::Lease(error) => error.hint(),
             Self::Begin(error) => error.hint(),
             Self::Manifest(error) => error.hint(),
             Self::CreateRun(error) => error.hint(),

@@ -14,6 +14,7 @@ const EXITS: [(Exit, &[&str]); 3] = [
             "lease_failed",
             "open_failed",
             "read_failed",
+            "read_only_file_system",
             "script_unreadable",
             "storage_full",
             "write_failed",

@@ -45,7 +45,8 @@ impl RunError {
         match self {
             Self::Append(error) => error.hint(),
             Self::Read(error) => error.hint(),
-            Self::Blob(_) | Self::Output(_) => None,
+            Self::Blob(error) => error.hint(),
+            Self::Output(_) => None,
             Self::Refused(refusal) => refusal.hint(),
         }
     }

@@ -110,7 +110,8 @@ impl CreateWorkError {
             Self::UnreadableDependency { source, .. } => source.hint(),
             Self::Create(error) => error.hint(),
             Self::Read(error) => error.hint(),
-            Self::Id(_) | Self::Cycle { .. } | Self::Blob(_) => None,
+            Self::Blob(error) => error.hint(),
+            Self::Id(_) | Self::Cycle { .. } => None,
         }
     }
 }
