@@ -109,14 +109,17 @@ impl Blobs {
     }
 
     /// Stores `bytes`. Storing the same bytes again gives the same citation and writes nothing, unless what is stored was
-    /// damaged since.
+    /// damaged since, or others can reach it.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef, BlobError> {
         if bytes.len() as u64 > BLOB_MAX {
             return Err(BlobError::TooLarge { limit: BLOB_MAX });
         }
         let citation = BlobRef::of(bytes);
-        if !self.refusals.read_only() && self.holds(&citation) {
-            return self.settle(&citation).map(|()| citation);
+        if !self.refusals.read_only() {
+            self.check_place()?;
+            if self.holds(&citation)? {
+                return self.settle(&citation).map(|()| citation);
+            }
         }
         let mut writer = self.writer()?;
         writer.write_all(bytes).map_err(|source| writer.failed(source))?;
@@ -128,9 +131,8 @@ impl Blobs {
         if self.refusals.read_only() {
             return Err(BlobError::ReadOnly);
         }
-        self.refusals.ground.check(&*self.disk, &self.root)?;
-        place::check(&*self.disk, &self.root, FileKind::Directory)?;
-        place::check(&*self.disk, &self.root.join(BLOBS), FileKind::Directory)?;
+        self.check_place()?;
+        staging::check_place(&*self.disk, &self.root)?;
         let staged = staging::file(&*self.disk, &self.root)
             .map_err(|source| BlobError::at(self.root.clone(), source))?;
         Ok(BlobWriter { blobs: self.clone(), staged, hasher: Hasher::default(), length: 0, finished: false })
@@ -154,10 +156,23 @@ impl Blobs {
         self.root.join(BLOBS).join(&digits[..2]).join(digits)
     }
 
-    /// Whether the bytes are there. A file that holds others is not taken for them, so storing them again mends it.
-    fn holds(&self, citation: &BlobRef) -> bool {
-        let found = self.disk.open(&self.path(&citation.blob), Open::Read).and_then(|file| hash_file(&*file));
-        found.is_ok_and(|found| found == (citation.bytes, citation.blob))
+    fn check_place(&self) -> Result<(), UnsafePlace> {
+        self.refusals.ground.check(&*self.disk, &self.root)?;
+        place::check(&*self.disk, &self.root, FileKind::Directory)?;
+        place::check(&*self.disk, &self.root.join(BLOBS), FileKind::Directory)
+    }
+
+    /// Whether the bytes are there, in a place where they can be. A file that holds others, or that others can reach, is
+    /// not taken for them, so storing them again mends it.
+    fn holds(&self, citation: &BlobRef) -> Result<bool, UnsafePlace> {
+        let path = self.path(&citation.blob);
+        let parent = path.parent().expect("a blob lies in a directory");
+        place::check(&*self.disk, parent, FileKind::Directory)?;
+        if place::check(&*self.disk, &path, FileKind::File).is_err() {
+            return Ok(false);
+        }
+        let found = self.disk.open(&path, Open::Read).and_then(|file| hash_file(&*file));
+        Ok(found.is_ok_and(|found| found == (citation.bytes, citation.blob)))
     }
 
     /// Makes sure that the name of a blob survives a power loss; its bytes were synced before it got the name.
@@ -205,7 +220,7 @@ impl BlobWriter {
     /// Brings the bytes to stable storage under their name.
     pub fn finish(mut self) -> Result<BlobRef, BlobError> {
         let citation = BlobRef { blob: std::mem::take(&mut self.hasher).finish(), bytes: self.length };
-        if !self.blobs.holds(&citation) {
+        if !self.blobs.holds(&citation)? {
             self.place(&citation).map_err(|source| self.failed(source))?;
             self.finished = true;
         }

@@ -136,6 +136,7 @@ pub(crate) fn check(log: &Log, intent: &[u8], batch: &Batch, now: Timestamp) -> 
     let Lines { bytes: lines, .. } =
         log.lay_out(Position::start(Digest::of(intent)), Vec::new(), batch, now)?;
     log.check_parents().map_err(AppendError::from)?;
+    staging::check_place(&*log.disk, log.parents().0).map_err(AppendError::from)?;
     if is_taken(&*log.disk, &log.directory) {
         return Err(CreateError::AlreadyExists { stream: log.name.clone() });
     }

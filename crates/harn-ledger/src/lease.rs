@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::disk::{DiskFile, Lock, Open, read_bounded, write_all_at};
+use crate::disk::{DiskFile, FileKind, Lock, Open, read_bounded, write_all_at};
 use crate::id::StreamName;
 use crate::lock::{self, LEASE_DEADLINE};
 use crate::log::{LEASE_FILE, Log};
-use crate::place::{READ_ONLY_HINT, UnsafePlace, is_read_only};
+use crate::place::{self, READ_ONLY_HINT, UnsafePlace, is_read_only};
 
 /// Longest text of a lease, in characters.
 const NOTE_MAX: usize = 500;
@@ -106,6 +106,8 @@ pub(crate) fn take(
     }
     log.check_place()?;
     let path = log.path(LEASE_FILE);
+    // Who can open it can hold it, and so keep everybody from running the stream.
+    place::check(&*log.disk, &path, FileKind::File)?;
     let failed = |source| {
         let path = path.clone();
         if is_read_only(&source) {

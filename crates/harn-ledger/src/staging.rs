@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::disk::{Disk, DiskFile, FileKind, Lock, Open};
 use crate::log::{EVENTS_FILE, INTENT_FILE};
+use crate::place::{self, UnsafePlace};
 
-const STAGING: &str = ".new";
+pub(crate) const STAGING: &str = ".new";
 
 /// How many names are tried before giving up: more than there can be sweepers at work or left-over names in the way.
 const TRIES: u32 = 1000;
@@ -23,6 +24,11 @@ pub(crate) struct Staged {
     pub(crate) path: PathBuf,
     /// The locked file: the blob itself, or the log of a stream.
     pub(crate) file: Arc<dyn DiskFile>,
+}
+
+/// Checks that nobody else can reach what is being built, and put something else in its place before it is renamed.
+pub(crate) fn check_place(disk: &dyn Disk, root: &Path) -> Result<(), UnsafePlace> {
+    place::check(disk, &root.join(STAGING), FileKind::Directory)
 }
 
 /// Makes a directory if it is missing, and brings its entry to stable storage even if it is there: whoever made it may

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::blob_ref::{BlobRef, citations};
 use crate::blobs::BLOBS;
@@ -15,6 +15,7 @@ use crate::limits::Limits;
 use crate::log::{EVENTS_FILE, INTENT_FILE, LEASE_FILE, Log, ReadError, SUSPECT_FILE, TORN_PREFIX};
 use crate::place::{self, UnsafePlace};
 use crate::scan::{Damage, Position, UnfinishedTail};
+use crate::staging::STAGING;
 use crate::tail::hash_file;
 
 /// What to verify.
@@ -188,6 +189,7 @@ impl Run<'_> {
             self.problem(".", ProblemKind::UnsafePlace(problem));
         }
         self.check_place(&root, ".", FileKind::Directory);
+        self.check_place(&root.join(STAGING), STAGING, FileKind::Directory);
         for kind in self.names(&root, ".") {
             if kind.starts_with('.') || matches!(&*kind, BLOBS | "catalog") {
                 continue;
@@ -216,16 +218,15 @@ impl Run<'_> {
         let place = name.to_string();
         let log = self.ledger.log(name, limits);
         self.found.streams += 1;
-        if let Err(problem) = log.check_own_place() {
-            self.problem(&*place, ProblemKind::UnsafePlace(problem));
-        }
+        self.check_place(&log.directory, &place, FileKind::Directory);
         for file in self.names(&log.directory, &place) {
             if file == SUSPECT_FILE {
                 self.problem(&*place, ProblemKind::Suspect);
             }
             let known = [INTENT_FILE, EVENTS_FILE, LEASE_FILE, SUSPECT_FILE];
-            if !known.contains(&&*file) && !file.starts_with(TORN_PREFIX) && !file.starts_with("events.cut-")
-            {
+            if known.contains(&&*file) || file.starts_with(TORN_PREFIX) || file.starts_with("events.cut-") {
+                self.check_place(&log.path(&file), &place, FileKind::File);
+            } else {
                 self.problem(format!("{place}/{file}"), ProblemKind::ForeignFile);
             }
         }
@@ -279,23 +280,29 @@ impl Run<'_> {
         let directory = self.ledger.root().join(BLOBS);
         self.check_place(&directory, BLOBS, FileKind::Directory);
         for part in self.names(&directory, BLOBS) {
-            for name in self.names(&directory.join(&part), &part) {
+            let (path, place) = (directory.join(&part), format!("{BLOBS}/{part}"));
+            if self.is_file(&path) {
+                self.problem(place, ProblemKind::ForeignFile);
+                continue;
+            }
+            self.check_place(&path, &place, FileKind::Directory);
+            for name in self.names(&path, &place) {
                 self.stored_blob(&part, &name, &cited);
             }
         }
     }
 
     fn stored_blob(&mut self, part: &str, name: &str, cited: &std::collections::BTreeSet<Digest>) {
+        let place = format!("{BLOBS}/{part}/{name}");
         match name.parse::<Digest>() {
             Ok(blob) if name.starts_with(part) => {
+                let path = self.ledger.blobs().path(&blob);
+                self.check_place(&path, &place, FileKind::File);
                 if !cited.contains(&blob) {
                     self.found.orphan_blobs += 1;
                 }
             }
-            _ => self.problem(
-                PathBuf::from(BLOBS).join(part).join(name).display().to_string(),
-                ProblemKind::ForeignFile,
-            ),
+            _ => self.problem(place, ProblemKind::ForeignFile),
         }
     }
 }

@@ -1,94 +1,33 @@
 //! A ledger on a network file system: read and verified like any other; written only where somebody accepted it.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use harn_ledger::disk::{Disk, DiskFile, FileSystem, MemDisk, Open, OsDisk, Stat};
+use harn_ledger::disk::{Disk as _, FileSystem, MemDisk, OsDisk};
 use harn_ledger::{
     AppendError, BlobError, CreateError, Expect, LeaseError, Ledger, PlaceProblem, ProblemKind, UnsafePlace,
     VerifyOptions,
 };
 
 use crate::account::{Account, AccountEvent, Owner, credited, open_account};
+use crate::scripted_disk::{Act, Call, ScriptedDisk};
 use crate::store::{on_disk, open, tree};
 
-/// A disk in memory that says it is on another machine, or does not say what it is, and counts how often it is asked.
-#[derive(Debug, Clone)]
-struct RemoteDisk {
-    inner: MemDisk,
-    name: Result<Option<&'static str>, io::ErrorKind>,
-    asked: Arc<AtomicUsize>,
-}
-
-impl RemoteDisk {
-    fn new(inner: &MemDisk, name: Result<Option<&'static str>, io::ErrorKind>) -> Self {
-        Self { inner: inner.clone(), name, asked: Arc::default() }
-    }
-}
-
-impl Disk for RemoteDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>> {
-        self.inner.open(path, how)
-    }
-
-    fn stat(&self, path: &Path) -> io::Result<Stat> {
-        self.inner.stat(path)
-    }
-
-    fn read_dir(&self, path: &Path) -> io::Result<Vec<OsString>> {
-        self.inner.read_dir(path)
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.create_dir(path)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.rename(from, to)
-    }
-
-    fn unlink(&self, path: &Path) -> io::Result<()> {
-        self.inner.unlink(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove_dir(path)
-    }
-
-    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
-        self.inner.set_mode(path, mode)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.sync_dir(path)
-    }
-
-    fn user(&self) -> u32 {
-        self.inner.user()
-    }
-
-    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
-        assert_eq!(path, Path::new("/bank"));
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        Ok(FileSystem { read_only: false, network: self.name.map_err(io::Error::from)? })
-    }
-}
+const NFS: FileSystem = FileSystem { read_only: false, network: Some("nfs") };
 
 /// A ledger with one account, on a disk in memory.
-fn local() -> MemDisk {
+fn local() -> (MemDisk, ScriptedDisk) {
     let disk = MemDisk::new();
     open_account(&open(disk.clone(), Path::new("/bank")), "a");
-    disk
+    (disk.clone(), ScriptedDisk::new(disk))
 }
 
 #[test]
 fn writes_are_refused_and_reads_go_on() {
-    let memory = local();
+    let (memory, disk) = local();
+    disk.pretend(NFS);
     let before = tree(&memory, Path::new("/bank"));
-    let ledger = open(RemoteDisk::new(&memory, Ok(Some("nfs"))), Path::new("/bank"));
+    let ledger = open(disk, Path::new("/bank"));
     let stream = ledger.stream::<Account>("a").unwrap();
     assert_eq!(stream.settled_state().unwrap().folded, [1]);
 
@@ -125,7 +64,8 @@ fn writes_are_refused_and_reads_go_on() {
 
 #[test]
 fn an_accepted_network_is_as_good_as_any_disk() {
-    let disk = RemoteDisk::new(&local(), Ok(Some("nfs")));
+    let (_, disk) = local();
+    disk.pretend(NFS);
     let ledger = Ledger::builder("/bank").disk(disk.clone()).network_file_system(true).open().unwrap();
     let stream = ledger.stream::<Account>("a").unwrap();
     stream.append(Expect::Any, "teller", vec![credited(1)]).unwrap();
@@ -133,26 +73,29 @@ fn an_accepted_network_is_as_good_as_any_disk() {
     open_account(&ledger, "b");
     ledger.blobs().put(b"x").unwrap();
     assert_eq!(ledger.verify(&VerifyOptions::default()).problems, []);
-    assert_eq!(disk.asked.load(Ordering::Relaxed), 0);
+    assert_eq!(disk.count(Call::FileSystem, "bank"), 0);
     assert_eq!(ledger.file_system().unwrap().network, Some("nfs"), "whoever asks is told");
 }
 
 /// A ledger that is only read does not ask, and one that is written asks once, not at every append.
 #[test]
 fn a_disk_is_asked_once() {
-    for name in [Ok(None), Err(io::ErrorKind::Unsupported)] {
-        let disk = RemoteDisk::new(&local(), name);
+    for tells in [true, false] {
+        let (_, disk) = local();
+        if !tells {
+            disk.next(Call::FileSystem, "bank", Act::Fail(io::ErrorKind::Unsupported));
+        }
         let ledger = open(disk.clone(), Path::new("/bank"));
         let stream = ledger.stream::<Account>("a").unwrap();
         stream.state().unwrap();
-        assert_eq!(disk.asked.load(Ordering::Relaxed), 0);
+        assert_eq!(disk.count(Call::FileSystem, "bank"), 0);
         for id in ["b", "c"] {
             open_account(&ledger, id).append(Expect::Any, "teller", vec![credited(1)]).unwrap();
             drop(stream.lease("x").unwrap());
             ledger.blobs().put(id.as_bytes()).unwrap();
         }
         assert_eq!(ledger.verify(&VerifyOptions::default()).problems, []);
-        assert_eq!(disk.asked.load(Ordering::Relaxed), 1, "{name:?}");
+        assert_eq!(disk.count(Call::FileSystem, "bank"), 1, "{tells}");
     }
 }
 

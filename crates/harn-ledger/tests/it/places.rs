@@ -142,7 +142,7 @@ fn a_symbolic_link_in_place_of_a_file() {
     let stream = open_account(&ledger, "a");
     std::fs::write(root.join("target"), "precious").unwrap();
     symlink(root.join("target"), root.join("account/a/lease")).unwrap();
-    assert_eq!(stream.lease("x").unwrap_err().code(), "lease_failed");
+    assert_eq!(stream.lease("x").unwrap_err().code(), "unsafe_place");
     assert_eq!(std::fs::read_to_string(root.join("target")).unwrap(), "precious");
 }
 

@@ -4,10 +4,10 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use harn_ledger::disk::{Disk, DiskFile, Lock, Open, Stat};
+use harn_ledger::disk::{Disk, DiskFile, FileSystem, Lock, Open, Stat};
 
 #[derive(Debug, Clone)]
 pub(crate) struct ScriptedDisk {
@@ -27,6 +27,7 @@ pub(crate) enum Call {
     Truncate,
     Sync,
     TryLock,
+    FileSystem,
 }
 
 /// What happens at a call.
@@ -50,6 +51,9 @@ struct Script {
     calls: Vec<(Call, String)>,
     /// Each with how many matching calls go by before it.
     acts: Vec<(Call, String, usize, Act)>,
+    /// What belongs to somebody else.
+    foreign: Option<(PathBuf, u32)>,
+    file_system: Option<FileSystem>,
 }
 
 impl ScriptedDisk {
@@ -65,6 +69,16 @@ impl ScriptedDisk {
     /// The same, after `skipped` calls that match.
     pub(crate) fn after(&self, skipped: usize, call: Call, name: &str, act: Act) {
         self.script.lock().unwrap().acts.push((call, name.to_owned(), skipped, act));
+    }
+
+    /// Makes what is at `path` look as if it belonged to `user`.
+    pub(crate) fn give_away(&self, path: &Path, user: u32) {
+        self.script.lock().unwrap().foreign = Some((path.to_owned(), user));
+    }
+
+    /// Makes the disk look like another one.
+    pub(crate) fn pretend(&self, file_system: FileSystem) {
+        self.script.lock().unwrap().file_system = Some(file_system);
     }
 
     /// How often `call` was made on files of this name.
@@ -129,7 +143,11 @@ impl Disk for ScriptedDisk {
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
-        self.inner.stat(path)
+        let stat = self.inner.stat(path)?;
+        let script = self.script.lock().unwrap();
+        let user =
+            script.foreign.as_ref().filter(|(given, _)| given == path).map_or(stat.user, |(_, user)| *user);
+        Ok(Stat { user, ..stat })
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<OsString>> {
@@ -165,6 +183,12 @@ impl Disk for ScriptedDisk {
 
     fn user(&self) -> u32 {
         self.inner.user()
+    }
+
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
+        self.meet(Call::FileSystem, path)?;
+        let pretended = self.script.lock().unwrap().file_system;
+        pretended.map_or_else(|| self.inner.file_system(path), Ok)
     }
 }
 
