@@ -29,6 +29,7 @@ mod kill;
 mod leases;
 mod limits;
 mod network;
+mod newer;
 mod place_table;
 mod places;
 mod properties;
