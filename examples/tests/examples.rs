@@ -7,6 +7,8 @@ mod bank_account;
 mod bounded_command;
 #[path = "../harn_inside.rs"]
 mod harn_inside;
+#[path = "../job_queue.rs"]
+mod job_queue;
 #[path = "../scripted_attempt.rs"]
 mod scripted_attempt;
 #[path = "../work_item.rs"]
@@ -17,6 +19,11 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 #[test]
 fn bank_account_runs() -> Outcome {
     bank_account::main()
+}
+
+#[test]
+fn job_queue_runs() -> Outcome {
+    job_queue::main()
 }
 
 #[test]
