@@ -6,13 +6,14 @@ pub struct FileSystem {
     /// Whether it is mounted for reading only.
     pub read_only: bool,
     /// The kind of network file system that it is, such as `nfs`; `None` for a local one and for one that is not known.
+    /// Only Linux is asked, and takes FUSE and 9P for local.
     pub network: Option<&'static str>,
 }
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(target_os = "linux")]
 pub(super) use linux::network;
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(target_os = "linux")]
 mod linux {
     use std::io;
     use std::path::Path;
@@ -59,7 +60,7 @@ mod linux {
 }
 
 /// Only Linux is asked.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as where the machine is asked")]
 pub(super) const fn network(_: &std::path::Path) -> std::io::Result<Option<&'static str>> {
     Ok(None)
