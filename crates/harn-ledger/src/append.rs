@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::decider::Head;
-use crate::disk::{DiskFile, FileKind, Lock};
+use crate::disk::{DiskFile, FileKind, Lock, Stat};
 use crate::entry::{LedgerEvent, Recorded};
 use crate::id::{Actor, StreamName};
 use crate::layout::Lines;
@@ -157,10 +157,21 @@ pub(crate) struct Written {
     pub(crate) position: Position,
 }
 
+/// What is known of the files beside a log that hold moved tails.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Torn<'a> {
+    /// Nobody but this handle has touched the log since it wrote it, so there is none of which the log does not tell.
+    AllTold,
+    /// The log tells of these.
+    Told(&'a BTreeSet<String>),
+}
+
 /// The right to write to a log: its exclusive lock, given back when this is dropped.
 pub(crate) struct Appending<'a> {
     log: &'a Log,
     file: &'a dyn DiskFile,
+    /// The log as it was found.
+    found: Stat,
     _held: Held<'a>,
 }
 
@@ -202,7 +213,8 @@ impl Log {
         if self.is_suspect().map_err(self.io(SUSPECT_FILE))? {
             return Err(AppendError::DurabilityUnknown { stream: self.name.clone(), source: None });
         }
-        Ok(Appending { log: self, file, _held: held })
+        let found = file.stat().map_err(self.io(EVENTS_FILE))?;
+        Ok(Appending { log: self, file, found, _held: held })
     }
 
     pub(crate) fn write_failed(&self, source: io::Error) -> AppendError {
@@ -236,22 +248,31 @@ impl Appending<'_> {
         done: &mut Position,
         visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
     ) -> Result<Option<UnfinishedTail>, ReadError> {
-        let end = self.log.scan(self.file, done, visit)?;
+        let end = self.log.scan_to(self.found.length, self.file, done, visit)?;
         self.log.conclude(*done, end)
     }
 
+    /// Whether the log is as this handle left it. The times tell it apart from a log that others changed and that has the
+    /// same length again, as far as the clock of the file system is fine enough to see what they did.
+    pub(crate) fn is_untouched_since(&self, left: &Stat) -> bool {
+        self.found == *left
+    }
+
+    /// The log as it is left.
+    pub(crate) fn leave(&self) -> Option<Stat> {
+        self.file.stat().ok()
+    }
+
     /// Moves `tail` aside and writes `batch` at `at`, the end of the log, together with what the ledger has to tell.
-    ///
-    /// `known` are the files of moved tails that the log tells of.
     pub(crate) fn write(
         &self,
         at: Position,
         tail: Option<UnfinishedTail>,
-        known: &BTreeSet<String>,
+        torn: Torn<'_>,
         batch: &Batch,
         now: Timestamp,
     ) -> Result<Written, AppendError> {
-        let events = self.log.move_tails_aside(self.file, tail, known, now)?;
+        let events = self.log.move_tails_aside(self.file, tail, torn, now)?;
         let Lines { bytes, written } = self.log.lay_out(at, events, batch, now)?;
         self.write_bytes(at.offset, &bytes)?;
         Ok(written)

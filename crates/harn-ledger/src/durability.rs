@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::append::AppendError;
 use crate::disk::{DiskFile, Lock, Open, write_all_at};
 use crate::ground::Ground;
+use crate::group::NotSynced;
 use crate::id::StreamName;
 use crate::lock::{self, LOG_DEADLINE};
 use crate::log::{EVENTS_FILE, Log, ReadError, SUSPECT_FILE};
@@ -39,15 +40,12 @@ impl Refusals {
     }
 }
 
-/// A sync that failed: what the machine said, if it was this one and not an earlier one.
-struct Unsynced(Option<io::Error>);
-
 impl Log {
     /// Brings the log up to `end` to stable storage. Called with no lock held, so that others can go on writing.
     pub(crate) fn make_durable(&self, end: u64) -> Result<(), AppendError> {
         let file = self.writer()?;
         self.sync_up_to(end, file)
-            .map_err(|Unsynced(source)| AppendError::DurabilityUnknown { stream: self.name.clone(), source })
+            .map_err(|NotSynced(source)| AppendError::DurabilityUnknown { stream: self.name.clone(), source })
     }
 
     /// Makes sure that the first `end` bytes are on stable storage before anything rests on them.
@@ -57,7 +55,7 @@ impl Log {
             return Err(unknown(None));
         }
         let file = self.reader()?;
-        self.sync_up_to(end, file).map_err(|Unsynced(source)| unknown(source))
+        self.sync_up_to(end, file).map_err(|NotSynced(source)| unknown(source))
     }
 
     /// Whether stable storage may hold something else than what the log shows.
@@ -75,36 +73,25 @@ impl Log {
     /// Syncs unless it is known to be synced.
     ///
     /// The machine reports a failed sync once, and takes the pages for clean afterwards: the next sync succeeds over
-    /// bytes that were never written. So syncs of one handle take turns, and after a failure none is tried again.
-    fn sync_up_to(&self, end: u64, file: &dyn DiskFile) -> Result<(), Unsynced> {
-        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
-        if *synced >= end {
-            return Ok(());
-        }
-        if self.refusals.contains(&self.name) {
-            return Err(Unsynced(None));
-        }
-        // Whoever created the stream may have died, or be about to, before its name was brought there.
-        let named = if *synced == 0 { self.sync_name() } else { Ok(()) };
-        match named.and_then(|()| file.sync()) {
-            Ok(()) => {
-                *synced = end;
-                Ok(())
-            }
-            Err(source) => {
-                self.suspect(*synced);
-                Err(Unsynced(Some(source)))
-            }
-        }
+    /// bytes that were never written. So after a failure none is tried again.
+    fn sync_up_to(&self, end: u64, file: &dyn DiskFile) -> Result<(), NotSynced> {
+        let refused = || self.refusals.contains(&self.name);
+        let sync = |synced| {
+            // Whoever created the stream may have died, or be about to, before its name was brought there.
+            let named = if synced == 0 { self.sync_name() } else { Ok(()) };
+            // Before anybody else has the turn, it must be known that this one failed.
+            named.and_then(|()| file.sync()).inspect_err(|_| self.suspect(synced))
+        };
+        self.group.sync_up_to(end, refused, sync)
     }
 
     /// Brings a truncation to stable storage before anything is written where bytes were cut off. Otherwise a power loss
     /// could bring some of them back among the new ones, and that looks like tampering. Called under the exclusive lock.
     pub(crate) fn settle_cut(&self, file: &dyn DiskFile) -> Result<(), AppendError> {
-        let synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_turn, synced) = self.group.turn();
         file.sync().map_err(|source| {
             self.refusals.add(&self.name);
-            let _ = self.write_suspect_mark(*synced);
+            let _ = self.write_suspect_mark(synced);
             AppendError::DurabilityUnknown { stream: self.name.clone(), source: Some(source) }
         })
     }

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::append::Written;
 use crate::decider::{Decider, Expect, Head};
+use crate::disk::Stat;
 use crate::entry::{Entry, LEDGER_PREFIX, LedgerEvent, Recorded};
 use crate::id::Actor;
 use crate::line::Line;
@@ -23,6 +24,8 @@ pub(crate) struct Folded<S> {
     pub(crate) tail: Option<UnfinishedTail>,
     /// Files of moved tails that the log tells of.
     pub(crate) torn: BTreeSet<String>,
+    /// The log as this handle left it after its last write.
+    pub(crate) left: Option<Stat>,
     /// Whether the handle has looked at who may reach its files.
     pub(crate) place_checked: bool,
 }
@@ -35,6 +38,7 @@ impl<S> Folded<S> {
             heads: Vec::new(),
             tail: None,
             torn: BTreeSet::new(),
+            left: None,
             place_checked: false,
         }
     }
@@ -112,8 +116,16 @@ impl<S> Folded<S> {
     }
 }
 
+/// The file of a moved tail that an entry tells of.
+pub(crate) fn told_of<E>(entry: &Entry<E>) -> Option<String> {
+    match entry {
+        Entry::Domain(_) => None,
+        Entry::Ledger(recorded) => Some(moved_file(&recorded.event).to_owned()),
+    }
+}
+
 /// The file that a line of the ledger tells of.
-pub(crate) fn moved_file(event: &LedgerEvent) -> &str {
+fn moved_file(event: &LedgerEvent) -> &str {
     let (LedgerEvent::TailMoved { file, .. } | LedgerEvent::Cut { file, .. }) = event;
     file
 }

@@ -16,6 +16,7 @@ mod durability;
 mod entry;
 mod fold;
 mod ground;
+mod group;
 mod id;
 mod layout;
 mod lease;

@@ -4,12 +4,13 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use crate::append::AppendError;
 use crate::digest::Digest;
 use crate::disk::{Disk, DiskFile, Lock, Open, read_bounded};
 use crate::durability::Refusals;
+use crate::group::Group;
 use crate::id::StreamName;
 use crate::limits::Limits;
 use crate::line::{self, Line};
@@ -125,8 +126,8 @@ pub(crate) struct Log {
     pub(crate) limits: Limits,
     reader: OnceLock<Arc<dyn DiskFile>>,
     writer: OnceLock<Arc<dyn DiskFile>>,
-    /// Bytes of the log that this handle knows to be on stable storage. Held for the length of a sync.
-    pub(crate) synced: Mutex<u64>,
+    /// What this handle knows to be on stable storage.
+    pub(crate) group: Group,
     pub(crate) refusals: Arc<Refusals>,
     /// How many threads may read a long log.
     threads: Option<NonZeroUsize>,
@@ -149,7 +150,7 @@ impl Log {
             limits,
             reader: OnceLock::new(),
             writer: OnceLock::new(),
-            synced: Mutex::new(0),
+            group: Group::default(),
             refusals,
             threads,
         }
@@ -258,6 +259,17 @@ impl Log {
         visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
     ) -> Result<ScanEnd, ReadError> {
         let length = file.stat().map_err(self.io(EVENTS_FILE))?.length;
+        self.scan_to(length, file, done, visit)
+    }
+
+    /// Scans a log whose length is known.
+    pub(crate) fn scan_to(
+        &self,
+        length: u64,
+        file: &dyn DiskFile,
+        done: &mut Position,
+        visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
+    ) -> Result<ScanEnd, ReadError> {
         if length < done.offset {
             let kind = DamageKind::CutOff { expected: done.offset };
             return Err(self.damaged(done.seq, length, kind));

@@ -112,7 +112,7 @@ impl LedgerBuilder {
 
     /// Accept a network file system such as NFS or SMB. Otherwise every write to a ledger on one is refused, because what
     /// the ledger promises rests on the locks and syncs of a local disk. What counts as one, the disk says; see
-    /// [`FileSystem`].
+    /// [`FileSystem`](crate::disk::FileSystem).
     pub const fn network_file_system(mut self, accepted: bool) -> Self {
         self.network_file_system = accepted;
         self

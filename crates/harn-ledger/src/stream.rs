@@ -3,18 +3,23 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread;
 
-use crate::append::{AppendError, Batch};
+use crate::append::{AppendError, Batch, Torn};
 use crate::clock::Clock;
 use crate::decider::{Decider, Expect, Head};
 use crate::entry::{Entry, LEDGER_PREFIX, Recorded};
-use crate::fold::{Folded, moved_file, typed};
+use crate::fold::{Folded, told_of, typed};
 use crate::id::{Actor, StreamId};
 use crate::lease::{self, Lease, LeaseError, LeaseStatus};
 use crate::log::{Log, ReadError};
 use crate::payload::{self, Payload};
 use crate::scan::{Position, UnfinishedTail};
+
+/// How often a thread lets others run before it sleeps until a handle is free. Most hold it for the length of one write,
+/// and to be woken takes longer than that.
+const YIELDS: usize = 50;
 
 /// How often a command is decided again because somebody else appended in between.
 const TRIES: usize = 16;
@@ -272,17 +277,18 @@ impl<D: Decider> Stream<D> {
         if let Some((seq, what)) = unknown {
             return Err(ReadError::Newer { stream: log.name.clone(), seq, what }.into());
         }
-        let mut torn = folded.torn.clone();
-        for entry in &missed {
-            match entry {
-                Entry::Domain(_) if expect != Expect::Any => return Err(conflict()),
-                Entry::Domain(_) => {}
-                Entry::Ledger(recorded) => {
-                    torn.insert(moved_file(&recorded.event).to_owned());
-                }
-            }
+        if expect != Expect::Any && missed.iter().any(|entry| entry.domain().is_some()) {
+            return Err(conflict());
         }
-        let written = appending.write(position, tail, &torn, batch, self.inner.clock.now())?;
+        let told;
+        let torn = if folded.left.is_some_and(|left| appending.is_untouched_since(&left)) {
+            Torn::AllTold
+        } else {
+            told = folded.torn.iter().cloned().chain(missed.iter().filter_map(told_of)).collect();
+            Torn::Told(&told)
+        };
+        let written = appending.write(position, tail, torn, batch, self.inner.clock.now())?;
+        folded.left = appending.leave();
         // The domain's code runs without the lock.
         drop(appending);
         for entry in &missed {
@@ -316,6 +322,13 @@ impl<D: Decider> Inner<D> {
     /// A panic in a domain's `evolve` can leave the fold half done, but every fold starts from what was recorded, so
     /// the poisoned value must not be used again: the panic goes on.
     fn lock(&self) -> MutexGuard<'_, Folded<D::State>> {
+        for _ in 0..YIELDS {
+            match self.folded.try_lock() {
+                Ok(folded) => return folded,
+                Err(TryLockError::WouldBlock) => thread::yield_now(),
+                Err(TryLockError::Poisoned(_)) => break,
+            }
+        }
         match self.folded.lock() {
             Ok(folded) => folded,
             Err(poisoned) => std::panic::resume_unwind(Box::new(poisoned.to_string())),

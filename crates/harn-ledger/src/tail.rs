@@ -1,9 +1,8 @@
 //! Moving unfinished tails out of a log: into a file beside it, never away.
 
-use std::collections::BTreeSet;
 use std::io;
 
-use crate::append::AppendError;
+use crate::append::{AppendError, Torn};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{DiskFile, FileKind, Open, write_all_at};
 use crate::entry::LedgerEvent;
@@ -15,18 +14,20 @@ const CHUNK: usize = 64 << 10;
 
 impl Log {
     /// Moves `tail` aside and tells of it, and of files that an earlier writer moved without living to record it.
-    /// `known` are the files that the log tells of. Called under the exclusive lock.
+    /// Called under the exclusive lock.
     pub(crate) fn move_tails_aside(
         &self,
         file: &dyn DiskFile,
         tail: Option<UnfinishedTail>,
-        known: &BTreeSet<String>,
+        torn: Torn<'_>,
         now: Timestamp,
     ) -> Result<Vec<LedgerEvent>, AppendError> {
         let mut events = Vec::new();
-        for name in self.torn_files()? {
-            if !known.contains(&name) {
-                events.push(self.describe(name)?);
+        if let Torn::Told(told) = torn {
+            for name in self.torn_files()? {
+                if !told.contains(&name) {
+                    events.push(self.describe(name)?);
+                }
             }
         }
         if let Some(tail) = tail {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use harn_ledger::disk::{Disk, MemDisk, OsDisk};
+use harn_ledger::disk::{Disk, MemDisk, Open, OsDisk};
 use harn_ledger::{
     Digest, Entry, Expect, Ledger, LedgerEvent, ProblemKind, Stream, UnfinishedTail, VerifyOptions,
 };
@@ -184,6 +184,10 @@ fn a_moved_tail_that_nobody_recorded_is_recorded_by_the_next_append() {
         let (disk, ledger) = in_memory();
         let mut stream = history(&ledger);
         write(&disk, &account("a").join("events.torn-20260101T000000000000Z-1"), b"half a li");
+        let log = disk.open(&account("a").join(LOG), Open::Write).unwrap();
+        let end = log.stat().unwrap().length;
+        log.write_at(end, b"half a li").unwrap();
+        log.truncate(end).unwrap();
         if !old_handle {
             stream = open(disk.clone(), Path::new("/bank")).stream::<Account>("a").unwrap();
         }
