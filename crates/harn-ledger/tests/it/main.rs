@@ -28,6 +28,7 @@ mod golden;
 mod kill;
 mod leases;
 mod limits;
+mod model;
 mod network;
 mod newer;
 mod place_table;

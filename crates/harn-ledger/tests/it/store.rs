@@ -6,10 +6,21 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use harn_ledger::disk::{Disk, FileKind, MemDisk, Open, OsDisk};
 use harn_ledger::{Clock, FixedClock, Ledger, Timestamp};
+use proptest::test_runner::Config as ProptestConfig;
 use tempfile::TempDir;
 
 pub(crate) const LOG: &str = "events.jsonl";
 pub(crate) const INTENT: &str = "intent.json";
+
+/// How many cases a property is tried with, unless `PROPTEST_CASES` says otherwise.
+pub(crate) fn config(cases: u32) -> ProptestConfig {
+    let asked_for = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: asked_for.unwrap_or(cases),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
 
 pub(crate) fn noon() -> Timestamp {
     "2026-07-22T12:00:00.000000Z".parse().unwrap()
