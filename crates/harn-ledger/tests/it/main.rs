@@ -36,6 +36,7 @@ mod places;
 mod properties;
 mod read_only;
 mod read_only_disk;
+mod round_trip;
 mod tails;
 mod tamper;
 mod threads;
