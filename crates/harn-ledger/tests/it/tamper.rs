@@ -10,9 +10,9 @@ use harn_ledger::{Expect, Ledger, VerifyOptions};
 
 use crate::account::{Account, credited, noted, open_account};
 use crate::forge::{Forged, hash_of, lines};
-use crate::store::{INTENT, LOG, account, open, read, write};
+use crate::store::{INTENT, LOG, account, in_memory, open, read, torn_files, write};
 
-/// A ledger with one stream of given bytes.
+/// A ledger with one stream whose bytes are changed, and another.
 struct Bench {
     disk: MemDisk,
     intent: Vec<u8>,
@@ -20,15 +20,21 @@ struct Bench {
 }
 
 impl Bench {
-    /// Two single events and a batch of two.
+    /// Two single events, one of them with escapes in its actor and its data, a batch of two, and the ledger's own line
+    /// about a tail that was moved, in one batch with a last event.
     fn new() -> Self {
         let disk = MemDisk::new();
         let ledger = open(disk.clone(), Path::new("/bank"));
         let stream = open_account(&ledger, "a");
-        stream.append(Expect::Any, "teller", vec![noted(1, "first \"deposit\"\n\u{2028}")]).unwrap();
+        let note = noted(1, "first \"deposit\"\n\u{2028}");
+        stream.append(Expect::Any, "auditor \"B\" \\ ñ", vec![note]).unwrap();
         stream.append(Expect::Any, "teller", vec![credited(2), credited(3)]).unwrap();
+        let path = account("a").join(LOG);
+        write(&disk, &path, &[&read(&disk, &path)[..], b"{\"half"].concat());
+        stream.append(Expect::Any, "teller", vec![credited(4)]).unwrap();
         open_account(&ledger, "b");
         let [intent, log] = [INTENT, LOG].map(|file| read(&disk, &account("a").join(file)));
+        assert_eq!(torn_files(&disk, &account("a")).len(), 1);
         Self { disk, intent, log }
     }
 
@@ -52,7 +58,7 @@ impl Bench {
 #[test]
 fn the_bench_itself_is_in_order() {
     let bench = Bench::new();
-    assert_eq!(bench.silently_read(&bench.intent, &bench.log), Some(4));
+    assert_eq!(bench.silently_read(&bench.intent, &bench.log), Some(6));
 }
 
 #[test]
@@ -65,6 +71,25 @@ fn every_changed_byte_shows() {
             let mut log = bench.log.clone();
             log[index] = change;
             bench.assert_shows(&log, &format!("byte {index} changed to {change}"));
+        }
+    }
+}
+
+/// Not only single bits: each of the 255 other values, of each byte of a log of one event.
+#[test]
+fn every_other_value_of_a_byte_shows() {
+    let (disk, ledger) = in_memory();
+    open_account(&ledger, "a");
+    let path = account("a").join(LOG);
+    let log = read(&disk, &path);
+    let raw = || ledger.raw("account", "a").unwrap().verify();
+    assert!(matches!(raw(), Ok((_, None))));
+    for index in 0..log.len() {
+        let mut changed = log.clone();
+        for change in 1..=u8::MAX {
+            changed[index] = log[index] ^ change;
+            write(&disk, &path, &changed);
+            assert!(!matches!(raw(), Ok((_, None))), "byte {index} changed to {}", changed[index]);
         }
     }
 }
@@ -130,10 +155,11 @@ fn every_dropped_duplicated_or_swapped_line_shows() {
 fn a_cut_off_end_shows_unless_it_is_a_whole_log() {
     let bench = Bench::new();
     let whole = lines(&bench.log);
-    let ends: Vec<usize> = [1, 2, 4].map(|count| whole[..count].concat().len()).to_vec();
+    let batches = [1, 2, 4, 6];
+    let ends = batches.map(|count| whole[..count].concat().len());
     for length in 0..=bench.log.len() {
         let silent = bench.silently_read(&bench.intent, &bench.log[..length]);
-        let expected = ends.iter().position(|end| *end == length).map(|index| [1, 2, 4][index]);
+        let expected = ends.iter().position(|end| *end == length).map(|index| batches[index]);
         assert_eq!(silent, expected, "cut at {length}");
     }
 }
@@ -169,6 +195,26 @@ fn every_inserted_line_shows() {
     }
 }
 
+/// A line that was written anew, with a hash that matches and at the right place: the line behind it does not follow from
+/// it. Behind the last line nothing stands, which is what a checkpoint is for.
+#[test]
+fn every_rewritten_line_shows_but_the_last() {
+    let bench = Bench::new();
+    let whole = lines(&bench.log);
+    let mut before = harn_ledger::Digest::of(&bench.intent);
+    for (index, line) in whole.iter().enumerate() {
+        let mut forged =
+            Forged::new("account/a", index as u64 + 1, before, "account.credited", r#"{"cents":1000000}"#);
+        forged.more = line.windows(12).any(|part| part == br#","more":true"#);
+        let mut log = whole.clone();
+        let forged = forged.line();
+        log[index] = &forged;
+        let silent = bench.silently_read(&bench.intent, &log.concat());
+        assert_eq!(silent.is_some(), index == whole.len() - 1, "line {index}");
+        before = hash_of(line);
+    }
+}
+
 /// Whole streams that changed places: each line says whose it is.
 #[test]
 fn a_stream_under_another_name_shows() {
@@ -180,6 +226,6 @@ fn a_stream_under_another_name_shows() {
     assert_eq!(problems.len(), 1);
     assert_eq!(
         problems[0].kind.to_string(),
-        "damaged at line 1, byte 0: the line belongs to the stream `account/a` (3 lines behind it)"
+        "damaged at line 1, byte 0: the line belongs to the stream `account/a` (5 lines behind it)"
     );
 }
