@@ -15,6 +15,9 @@ pub mod disk;
 mod durability;
 mod entry;
 mod fold;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod ground;
 mod group;
 mod id;

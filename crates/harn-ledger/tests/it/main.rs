@@ -24,6 +24,7 @@ mod errors;
 mod faulty_disk;
 mod format_document;
 mod framing;
+mod fuzz;
 mod golden;
 mod kill;
 mod leases;
