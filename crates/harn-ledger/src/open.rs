@@ -141,8 +141,16 @@ impl LedgerBuilder {
         }
         // A symbolic link is followed here and refused at the first write, so that reading goes on.
         match disk.stat(&root).map_err(failed)?.kind {
-            FileKind::Directory | FileKind::Other => {}
+            FileKind::Directory => {}
             FileKind::File => return Err(OpenError::NotADirectory { path: root }),
+            FileKind::Other => match disk.read_dir(&root) {
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                    return Err(OpenError::NotADirectory { path: root });
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(failed(error)),
+                // A directory that can be used may still be one that cannot be listed.
+                _ => {}
+            },
         }
         let shared = Shared {
             disk,

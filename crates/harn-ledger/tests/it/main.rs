@@ -11,6 +11,7 @@ mod process;
 mod scripted_disk;
 mod store;
 
+mod bad_input;
 mod blobs;
 mod clock;
 mod conflicts;

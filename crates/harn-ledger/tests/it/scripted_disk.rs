@@ -49,6 +49,8 @@ impl fmt::Debug for Act {
 #[derive(Debug, Default)]
 struct Script {
     calls: Vec<(Call, String)>,
+    bytes_read: u64,
+    largest_read: usize,
     /// Each with how many matching calls go by before it.
     acts: Vec<(Call, String, usize, Act)>,
     /// What belongs to somebody else.
@@ -85,6 +87,12 @@ impl ScriptedDisk {
     pub(crate) fn count(&self, call: Call, name: &str) -> usize {
         let script = self.script.lock().unwrap();
         script.calls.iter().filter(|(made, on)| *made == call && matches(name, on)).count()
+    }
+
+    /// How many bytes were read, and how many at most were asked for at once.
+    pub(crate) fn reads(&self) -> (u64, usize) {
+        let script = self.script.lock().unwrap();
+        (script.bytes_read, script.largest_read)
     }
 
     /// How many acts have not happened yet.
@@ -212,7 +220,11 @@ impl DiskFile for ScriptedFile {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.meet(Call::Read)?;
-        self.inner.read_at(offset, buffer)
+        let read = self.inner.read_at(offset, buffer)?;
+        let mut script = self.script.lock().unwrap();
+        script.bytes_read += read as u64;
+        script.largest_read = script.largest_read.max(buffer.len());
+        Ok(read)
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
