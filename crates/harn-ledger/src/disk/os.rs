@@ -68,7 +68,9 @@ impl Disk for OsDisk {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        // Opening a named pipe would wait here too.
+        let flags = OFlags::DIRECTORY.bits().cast_signed();
+        OpenOptions::new().read(true).custom_flags(flags).open(path)?.sync_all()
     }
 
     fn user(&self) -> u32 {

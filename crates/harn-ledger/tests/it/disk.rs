@@ -251,6 +251,9 @@ fn the_machine_follows_no_link_and_waits_for_no_pipe() {
         }
         assert_eq!(OsDisk.stat(&path(name)).unwrap().kind, FileKind::Other, "{name}");
     }
+    for name in ["target", "pipe", "dangling"] {
+        assert!(OsDisk.sync_dir(&path(name)).is_err(), "{name}");
+    }
     assert_eq!(read(&OsDisk, &path("target")), b"target");
     assert!(OsDisk.stat(&path("absent")).is_err(), "nothing was made through the link");
 }
