@@ -10,7 +10,9 @@ use crate::account::{Account, AccountEvent, Owner, credited, noted, open_account
 use crate::process::{Player, say};
 use crate::store::{on_disk, open};
 
-const ROUNDS: usize = 30;
+/// Hundreds of kills, over several ledgers: each is read whole after every kill, so it must not grow for long.
+const LEDGERS: usize = 8;
+const ROUNDS: usize = 25;
 
 /// The role of a child: appends batches of three as fast as it can, and says each number once it is acknowledged.
 pub(crate) fn append_until_killed(root: &Path) {
@@ -35,6 +37,12 @@ fn acknowledged(role: &str, root: &Path, round: usize) -> Vec<String> {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_an_appender_is_killed() {
+    for _ in 0..LEDGERS {
+        kill_appenders();
+    }
+}
+
+fn kill_appenders() {
     let (_directory, root, ledger) = on_disk();
     open_account(&ledger, "a");
     let mut acknowledged_so_far = BTreeSet::new();
@@ -72,6 +80,12 @@ pub(crate) fn create_until_killed(root: &Path) {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_a_creator_is_killed() {
+    for _ in 0..LEDGERS {
+        kill_creators();
+    }
+}
+
+fn kill_creators() {
     let (_directory, root, ledger) = on_disk();
     let mut acknowledged_so_far = BTreeSet::new();
     for round in 0..ROUNDS {
