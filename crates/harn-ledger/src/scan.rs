@@ -53,7 +53,7 @@ pub struct Damage {
     pub offset: u64,
     /// What is wrong with it.
     pub kind: DamageKind,
-    /// How many lines stand behind it, whatever they hold.
+    /// How many lines stand behind it, whatever they hold. Where a log of its kind would be too long, nobody counts on.
     pub lines_behind: u64,
 }
 
@@ -313,8 +313,9 @@ impl<'a> Scan<'a> {
         if rest.len() as u64 >= limit {
             let kind = too_large(rest, "line", limit);
             // A power loss may have left the length of the last batch, but not its bytes: nothing was lost that was
-            // finished.
-            if kind != DamageKind::Hole || count_lines(self.reading.file, self.at.offset)? > 0 {
+            // finished. Of what is longer than a batch, that cannot be said.
+            let is_batch = pieces.end - self.done.offset <= BATCH_MAX;
+            if kind != DamageKind::Hole || !is_batch || count_lines(self.reading, self.at.offset)? > 0 {
                 return self.stopped(Stop::Damage(kind));
             }
         }
@@ -329,7 +330,7 @@ impl<'a> Scan<'a> {
             Stop::Newer(version) => ScanFault::NewerFormat { seq: self.at.seq + 1, version },
             Stop::Damage(kind) => {
                 let offset = self.at.offset;
-                let lines_behind = count_lines(self.reading.file, offset)?.saturating_sub(1);
+                let lines_behind = count_lines(self.reading, offset)?.saturating_sub(1);
                 ScanFault::Damage(Damage { line: self.at.seq + 1, offset, kind, lines_behind })
             }
         };
@@ -342,17 +343,20 @@ fn too_large(line: &[u8], what: &'static str, limit: u64) -> DamageKind {
     if line.contains(&0) { DamageKind::Hole } else { DamageKind::TooLarge { what, limit } }
 }
 
-/// Line feeds from `offset` to the end of the file.
-fn count_lines(file: &dyn DiskFile, mut offset: u64) -> io::Result<u64> {
+/// Line feeds from `offset` to the end of the log, or to where no log of its kind goes on.
+fn count_lines(reading: &Reading<'_>, mut offset: u64) -> io::Result<u64> {
+    let end = reading.end.min(reading.limits.log_bytes);
     let mut buffer = vec![0; CHUNK];
     let mut lines = 0;
-    loop {
-        match file.read_at(offset, &mut buffer)? {
-            0 => return Ok(lines),
+    while offset < end {
+        let wanted = usize::try_from(end - offset).map_or(CHUNK, |left| left.min(CHUNK));
+        match reading.file.read_at(offset, &mut buffer[..wanted])? {
+            0 => break,
             read => {
                 lines += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64;
                 offset += read as u64;
             }
         }
     }
+    Ok(lines)
 }

@@ -126,7 +126,13 @@ pub(super) fn scan(log: &[u8], intent: Digest, stream: &str, limits: &Limits) ->
     let verdict = match fault {
         Some(Fault::Newer(version)) => Verdict::Newer { seq: found.len() as u64 + 1, version },
         Some(Fault::Damage(kind)) => {
-            let feeds = lines[found.len()..].iter().filter(|line| line.ends_with(b"\n")).count() as u64;
+            // Lines are counted as far as a log of its kind could go on.
+            let ends = lines.iter().scan(0, |end, line| {
+                *end += line.len() as u64;
+                Some((*end, line.ends_with(b"\n")))
+            });
+            let counts = |&(end, fed): &(u64, bool)| fed && end > offset && end <= limits.log_bytes;
+            let feeds = ends.filter(counts).count() as u64;
             let line = found.len() as u64 + 1;
             Verdict::Damage(Damage { line, offset, kind, lines_behind: feeds.saturating_sub(1) })
         }

@@ -112,6 +112,50 @@ fn a_vast_file_beside_the_log_is_not_read() {
     }
 }
 
+/// A log that is longer than any log of its kind is read no further than such a log could go: once without the lock, and
+/// once under it. Whoever knows no limits reads all of it, but never keeps more than one batch.
+#[test]
+fn a_vast_log_is_read_within_limits() {
+    const MIB: u64 = 1 << 20;
+    let (_directory, root, ledger) = on_disk();
+    open_account(&ledger, "a").append(Expect::Any, "teller", vec![credited(1)]).unwrap();
+    let path = root.join("account/a").join(LOG);
+    let whole = std::fs::read(&path).unwrap();
+    // What stands at the start, how long the file is, and what is said.
+    let cases: [(&str, Vec<u8>, u64, (u64, &str)); 4] = [
+        ("a hole", Vec::new(), 4096 * MIB, (1, "Hole")),
+        ("a hole behind whole lines", whole.clone(), 4096 * MIB, (3, "Hole")),
+        ("a line without an end", [&whole[..], &b"x".repeat(100_000)].concat(), 4096 * MIB, (3, "TooLarge")),
+        ("a hole of no more than a batch", whole.clone(), 16 * MIB, (0, "")),
+    ];
+    for (what, start, length, (line, kind)) in cases {
+        std::fs::write(&path, &start).unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(length).unwrap();
+        let disk = ScriptedDisk::new(OsDisk);
+        let ledger = open(disk.clone(), &root);
+        match ledger.stream::<Account>("a") {
+            Ok(stream) => assert_eq!((stream.head().unwrap().seq, line), (2, 0), "{what}"),
+            Err(StreamError::Read(ReadError::Damaged { damage, .. })) => {
+                assert_eq!(damage.line, line, "{what}");
+                assert!(format!("{:?}", damage.kind).starts_with(kind), "{what}: {:?}", damage.kind);
+            }
+            Err(other) => panic!("{what}: {other}"),
+        }
+        let (bytes, at_once) = disk.reads();
+        assert!(bytes <= 5 * 16 * MIB && at_once <= 128 << 10, "{what}: {bytes} bytes were read");
+    }
+    // The same without limits on the log, on a file that takes less time.
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(64 * MIB).unwrap();
+    let disk = ScriptedDisk::new(OsDisk);
+    let ledger = open(disk.clone(), &root);
+    assert_eq!(ledger.raw("account", "a").unwrap().verify().map_err(|error| error.code()), Err("damaged"));
+    let (bytes, at_once) = disk.reads();
+    assert!(
+        bytes <= 3 * 64 * MIB && at_once as u64 <= 16 * MIB,
+        "{bytes} bytes were read, {at_once} at once"
+    );
+}
+
 /// A blob that is longer than its citation says is damaged, whatever it holds.
 #[test]
 fn a_vast_blob_is_not_read() {
