@@ -21,6 +21,7 @@ pub mod fuzzing;
 mod ground;
 mod group;
 mod id;
+mod last;
 mod layout;
 mod lease;
 mod ledger;

@@ -5,7 +5,7 @@ use std::path::Path;
 use harn_ledger::disk::Disk as _;
 use harn_ledger::{Expect, Verification, VerifyOptions};
 
-use crate::account::{credited, open_account, open_ballot, voted};
+use crate::account::{AccountEvent, credited, open_account, open_ballot, voted};
 use crate::forge::{Forged, hash_of, lines};
 use crate::scripted_disk::{Act, Call, ScriptedDisk};
 use crate::store::{INTENT, LOG, account, in_memory, open, read, tree, write};
@@ -164,4 +164,39 @@ fn a_raw_stream_shows_every_line() {
     seen.clear();
     let (head, _) = visit(Some(1), &mut seen);
     assert_eq!((seen.len(), head.seq), (1, 1));
+}
+
+/// The head is found at the end of the log: whatever stands before it, and only if the end itself is in order.
+#[test]
+fn a_head_is_read_from_the_end() {
+    let (disk, ledger) = in_memory();
+    let stream = open_account(&ledger, "a");
+    let lengthy = AccountEvent::Credited { cents: 1, note: Some("é".repeat(20_000)) };
+    for events in [vec![credited(1)], vec![lengthy.clone()], vec![credited(2), lengthy]] {
+        stream.append(Expect::Any, "teller", events).unwrap();
+        assert_eq!(ledger.raw("account", "a").unwrap().head().unwrap(), stream.head().unwrap());
+    }
+    let head = stream.head().unwrap();
+    let path = account("a").join(LOG);
+    let log = read(&disk, &path);
+    let at_head = |log: &[u8]| {
+        write(&disk, &path, log);
+        ledger.raw("account", "a").unwrap().head()
+    };
+
+    let torn = [&log[..], b"{\"schema"].concat();
+    assert_eq!(at_head(&torn).unwrap(), head, "an unfinished tail is passed over");
+    let lines = lines(&log);
+    let batch_cut = lines[..lines.len() - 1].concat();
+    assert_eq!(at_head(&batch_cut).unwrap().seq, head.seq - 2, "so is half a batch");
+
+    let mut first_flipped = log.clone();
+    first_flipped[100] ^= 1;
+    assert_eq!(at_head(&first_flipped).unwrap(), head, "what stands before is not looked at");
+    let mut last_flipped = log.clone();
+    let middle = log.len() - 1000;
+    last_flipped[middle] ^= 1;
+    assert_eq!(at_head(&last_flipped).unwrap_err().code(), "damaged");
+    assert_eq!(at_head(b"").unwrap_err().code(), "damaged");
+    assert_eq!(ledger.raw("account", "b").unwrap().head().unwrap_err().code(), "not_found");
 }
