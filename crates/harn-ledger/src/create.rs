@@ -15,7 +15,7 @@ use crate::layout::Lines;
 use crate::log::{EVENTS_FILE, INTENT_FILE, Log};
 use crate::payload::holds_null_or_space;
 use crate::scan::Position;
-use crate::staging::{self, Staged, ensure_directory};
+use crate::staging::{self, Staged};
 use crate::time::Timestamp;
 
 /// Why a stream was not created.
@@ -149,7 +149,7 @@ pub(crate) fn create(log: &Log, intent: &[u8], batch: &Batch, now: Timestamp) ->
     let (root, kind) = log.parents();
     let disk = &*log.disk;
     let failed = |source| AppendError::at(log.directory.clone(), source);
-    ensure_directory(disk, kind).map_err(failed)?;
+    log.refusals.ground.ensure_directory(disk, kind).map_err(failed)?;
     let staged = staging::directory(disk, root).map_err(failed)?;
     if let Err(error) =
         fill(disk, &staged, intent, &lines).and_then(|()| disk.rename(&staged.path, &log.directory))

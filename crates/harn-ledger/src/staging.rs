@@ -38,10 +38,11 @@ pub(crate) fn ensure_directory(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     sync_parent(disk, path)
 }
 
-fn make_directory(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+/// Makes a directory unless it is there; says whether it was missing.
+pub(crate) fn make_directory(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
     match disk.create_dir(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        made => made.map(|()| true),
     }
 }
 
