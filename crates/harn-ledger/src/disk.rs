@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(feature = "testing")]
 pub use faulty::{Fault, FaultyDisk, Moment, Operation};
@@ -124,6 +125,12 @@ pub struct Stat {
     pub modified: i128,
     /// Time of the last change of content or attributes, nanoseconds since the Unix epoch.
     pub changed: i128,
+}
+
+/// A time for disks in memory: later each time.
+fn tick() -> i128 {
+    static TIME: AtomicU64 = AtomicU64::new(1);
+    TIME.fetch_add(1, Ordering::Relaxed).into()
 }
 
 /// Reads a whole file that must not be longer than `limit`; `None` means that it is.

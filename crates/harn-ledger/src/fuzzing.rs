@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::catalog;
 use crate::digest::Digest;
 use crate::disk::{Disk as _, DiskFile, MemDisk, Open};
 use crate::limits::Limits;
@@ -30,6 +31,21 @@ pub fn scan(bytes: &[u8]) {
         for limits in [NARROW, Limits::DEFAULT, Limits::WIDEST] {
             check_scan(log, &limits);
         }
+    }
+}
+
+/// Reads `bytes` as the file of a catalog: as they are, and under a digest that matches.
+pub fn catalog(bytes: &[u8]) {
+    let lines = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
+    let sealed = [&bytes[..lines], &Digest::of(&bytes[..lines]).hex(), b"\n"].concat();
+    for file in [bytes, &sealed] {
+        let Some(entries) = catalog::parse::<serde_json::Value>(file, "account", 1) else { continue };
+        assert!(
+            entries.windows(2).all(|pair| pair[0].id < pair[1].id),
+            "each stream stands there once, by id"
+        );
+        let lines = file.split_inclusive(|&byte| byte == b'\n').count();
+        assert_eq!(entries.len() + 2, lines, "a line that is no entry");
     }
 }
 

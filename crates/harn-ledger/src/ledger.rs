@@ -165,7 +165,10 @@ impl Ledger {
         if let Some(inner) = known.and_then(|handle| handle.downcast::<Inner<D>>().ok()) {
             return Ok(Stream::new(inner));
         }
-        handles.retain(|_, handle| handle.strong_count() > 0);
+        // The dead are swept when the map would grow, so that many living ones cost no more than they are worth.
+        if handles.len() == handles.capacity() {
+            handles.retain(|_, handle| handle.strong_count() > 0);
+        }
         let handle: Arc<dyn Any + Send + Sync> = opened.clone();
         handles.insert(name, Arc::downgrade(&handle));
         Ok(Stream::new(opened))
@@ -219,6 +222,18 @@ impl Ledger {
 
     pub(crate) fn disk(&self) -> &dyn Disk {
         &*self.shared.disk
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
+    }
+
+    pub(crate) fn threads(&self) -> Option<NonZeroUsize> {
+        self.shared.threads
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.shared.refusals.read_only()
     }
 
     pub(crate) fn log(&self, name: StreamName, limits: Limits) -> Log {

@@ -6,6 +6,7 @@ compile_error!("harn-ledger relies on Unix file locks and permissions, and is no
 mod append;
 mod blob_ref;
 mod blobs;
+mod catalog;
 mod clock;
 mod compact;
 mod create;
@@ -45,6 +46,7 @@ mod verify;
 pub use append::AppendError;
 pub use blob_ref::BlobRef;
 pub use blobs::{BLOB_MAX, BlobError, BlobWriter, Blobs};
+pub use catalog::{Catalog, Listed};
 pub use clock::{Clock, CountingIds, FixedClock, IdSource};
 pub use create::CreateError;
 pub use decider::{Decider, Expect, Head};

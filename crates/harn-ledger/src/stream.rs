@@ -97,6 +97,15 @@ impl<D: Decider> Inner<D> {
         folded.refresh::<D>(&log)?;
         Ok(Self { log, clock, intent, lease: Arc::default(), folded: Mutex::new(folded) })
     }
+
+    /// What `look` makes of the stream as it was opened, up to which byte of the log, and the tail behind that.
+    pub(crate) fn look<T>(
+        self,
+        look: impl FnOnce(&D::Intent, &D::State, Head) -> T,
+    ) -> (T, u64, Option<UnfinishedTail>) {
+        let folded = self.lock();
+        (look(&self.intent, &folded.state, folded.head()), folded.position.offset, folded.tail)
+    }
 }
 
 impl<D: Decider> Stream<D> {

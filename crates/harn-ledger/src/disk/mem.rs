@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Disk, DiskFile, FileKind, Lock, Open, Stat};
+use super::{Disk, DiskFile, FileKind, Lock, Open, Stat, tick};
 
 /// Files and directories in memory. Clones share the content; the root directory `/` exists from the start.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ struct MemFile {
 struct Content {
     bytes: Vec<u8>,
     mode: u32,
-    /// Counts changes, in place of a time.
+    /// When it last changed.
     changes: i128,
     exclusive: Option<u64>,
     shared: BTreeSet<u64>,
@@ -101,7 +101,7 @@ impl Disk for MemDisk {
             (None, Open::Read | Open::Write) => return Err(missing(&nodes, path)),
             (None, Open::CreateNew | Open::Create) => {
                 parent_exists(&nodes, path)?;
-                let content = Mutex::new(Content { mode: 0o600, ..Content::default() });
+                let content = Mutex::new(Content { mode: 0o600, changes: tick(), ..Content::default() });
                 let file = Arc::new(MemFile { inode: next(), content });
                 nodes.insert(path.to_owned(), Node::File(Arc::clone(&file)));
                 file
@@ -254,7 +254,7 @@ impl Handle {
             return Err(io::Error::from(io::ErrorKind::PermissionDenied));
         }
         let mut content = hold(&self.file.content);
-        content.changes += 1;
+        content.changes = tick();
         Ok(content)
     }
 }

@@ -21,8 +21,9 @@ struct Target {
     mutations: u32,
 }
 
-const TARGETS: [Target; 2] = [
+const TARGETS: [Target; 3] = [
     Target { name: "line", check: fuzzing::line, mutations: 8000 },
+    Target { name: "catalog", check: fuzzing::catalog, mutations: 4000 },
     Target { name: "scan", check: fuzzing::scan, mutations: 1200 },
 ];
 

@@ -13,6 +13,7 @@ mod store;
 
 mod bad_input;
 mod blobs;
+mod catalog;
 mod clock;
 mod conflicts;
 mod contention;

@@ -56,6 +56,8 @@ struct Script {
     /// What belongs to somebody else.
     foreign: Option<(PathBuf, u32)>,
     file_system: Option<FileSystem>,
+    /// Everything changes at the same time.
+    clock_stands: bool,
 }
 
 impl ScriptedDisk {
@@ -81,6 +83,11 @@ impl ScriptedDisk {
     /// Makes the disk look like another one.
     pub(crate) fn pretend(&self, file_system: FileSystem) {
         self.script.lock().unwrap().file_system = Some(file_system);
+    }
+
+    /// Lets all changes of files, past and to come, happen at one time.
+    pub(crate) fn stop_the_clock(&self) {
+        self.script.lock().unwrap().clock_stands = true;
     }
 
     /// How often `call` was made on files of this name.
@@ -126,6 +133,10 @@ fn meet(script: &Mutex<Script>, call: Call, name: &str) -> io::Result<Option<usi
 }
 
 impl Script {
+    const fn timed(&self, stat: Stat) -> Stat {
+        if self.clock_stands { Stat { modified: 1, changed: 1, ..stat } } else { stat }
+    }
+
     /// The first act that is due; the others that match come one call closer.
     fn take(&mut self, call: Call, name: &str) -> Option<Act> {
         let mut due = None;
@@ -155,7 +166,7 @@ impl Disk for ScriptedDisk {
         let script = self.script.lock().unwrap();
         let user =
             script.foreign.as_ref().filter(|(given, _)| given == path).map_or(stat.user, |(_, user)| *user);
-        Ok(Stat { user, ..stat })
+        Ok(script.timed(Stat { user, ..stat }))
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<OsString>> {
@@ -215,7 +226,8 @@ impl ScriptedFile {
 
 impl DiskFile for ScriptedFile {
     fn stat(&self) -> io::Result<Stat> {
-        self.inner.stat()
+        let stat = self.inner.stat()?;
+        Ok(self.script.lock().unwrap().timed(stat))
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::dice::Dice;
 use super::pages::Pages;
-use crate::disk::Lock;
+use crate::disk::{Lock, tick};
 
 #[derive(Debug, Default)]
 pub(super) struct File {
     pub(super) pages: Pages,
-    /// Counts changes, in place of a time.
+    /// When it last changed.
     pub(super) changes: i128,
     exclusive: Option<u64>,
     shared: BTreeSet<u64>,
@@ -19,6 +19,10 @@ pub(super) struct File {
 }
 
 impl File {
+    pub(super) fn new() -> Self {
+        Self { changes: tick(), ..Self::default() }
+    }
+
     pub(super) fn power_loss(&self, dice: &mut Dice) -> Self {
         let pages = Pages::durable(self.pages.power_loss(dice));
         Self { pages, changes: self.changes, ..Self::default() }
@@ -39,12 +43,12 @@ impl File {
     }
 
     pub(super) fn write(&mut self, offset: usize, bytes: &[u8]) {
-        self.changes += 1;
+        self.changes = tick();
         self.pages.write(offset, bytes);
     }
 
     pub(super) fn truncate(&mut self, length: usize) {
-        self.changes += 1;
+        self.changes = tick();
         self.pages.truncate(length);
     }
 

@@ -163,7 +163,7 @@ impl Machine {
                 let (parent, name) = self.place(path)?;
                 self.change(Operation::CreateFile, path, |machine, course| {
                     let file = machine.add(parent, name, 0o600, course)?;
-                    machine.files.insert(file, File::default());
+                    machine.files.insert(file, File::new());
                     Ok(file)
                 })?
             }

@@ -1,0 +1,191 @@
+//! One refresh of a catalog: look at every stream, read those that changed, keep what was found.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::stamp::Stamp;
+use super::{Catalog, Listed, file};
+use crate::decider::{Decider, Head};
+use crate::disk::{FileKind, Stat};
+use crate::id::StreamId;
+use crate::ledger::StreamError;
+use crate::log::{EVENTS_FILE, ReadError};
+use crate::place;
+use crate::staging::{self, Staged};
+use crate::stream::Inner;
+
+/// How many streams there must be to read before other threads are worth starting.
+const WORTH_THREADS: usize = 64;
+
+/// More threads than this wait for the disk.
+const THREADS_MAX: usize = 4;
+
+pub(super) struct Refresh<'a, D> {
+    catalog: &'a Catalog<D>,
+    /// The streams, by id.
+    found: Vec<Found>,
+}
+
+/// A stream as it stands on the disk.
+struct Found {
+    id: StreamId,
+    /// Absent if its log is missing, or nothing by which a change would show.
+    stamp: Option<Stamp>,
+}
+
+/// What reading a stream, or not having to, gave.
+struct Looked<S> {
+    listed: Listed<S>,
+    /// Of the log that the summary was made from.
+    stamp: Option<Stamp>,
+}
+
+impl<'a, D: Decider> Refresh<'a, D> {
+    /// Looks at every stream of the kind, without reading any.
+    pub(super) fn new(catalog: &'a Catalog<D>) -> Result<Self, StreamError> {
+        let (disk, directory) = (catalog.ledger.disk(), catalog.ledger.root().join(D::KIND));
+        let mut ids: Vec<StreamId> = match disk.read_dir(&directory) {
+            Ok(names) => names.iter().filter_map(|name| StreamId::new(name.to_str()?).ok()).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(source) => return Err(ReadError::Io { path: directory, source }.into()),
+        };
+        ids.sort_unstable();
+        // One path for all of them.
+        let mut path = directory;
+        let mut found = Vec::with_capacity(ids.len());
+        for id in ids {
+            path.push(id.as_str());
+            path.push(EVENTS_FILE);
+            let stat = disk.stat(&path);
+            path.pop();
+            let is_stream = stat.is_ok() || disk.stat(&path).map_or(true, |stat| stat.kind != FileKind::File);
+            path.pop();
+            if is_stream {
+                found.push(Found { id, stamp: stat.ok().and_then(|stat| stamp_of(&stat)) });
+            }
+        }
+        Ok(Self { catalog, found })
+    }
+
+    pub(super) fn run<S: Serialize + DeserializeOwned + Send>(
+        self,
+        summarize: &(impl Fn(&D::Intent, &D::State, Head) -> S + Sync),
+    ) -> Vec<Listed<S>> {
+        let (ledger, version) = (&self.catalog.ledger, self.catalog.version);
+        let path = self.catalog.path();
+        let known = file::read::<S>(ledger.disk(), &path, D::KIND, version);
+        let is_new = known.is_none();
+        let mut known = known.unwrap_or_default().into_iter().peekable();
+        let mut gone = 0;
+        let mut looked: Vec<Option<Looked<S>>> = Vec::with_capacity(self.found.len());
+        for found in &self.found {
+            while known.next_if(|entry| entry.id < found.id).is_some() {
+                gone += 1;
+            }
+            let entry = known.next_if(|entry| entry.id == found.id);
+            let entry = entry.filter(|entry| Some(entry.stamp) == found.stamp);
+            looked.push(entry.map(|entry| Looked {
+                listed: Listed { id: entry.id, summary: Ok(entry.summary), tail: None },
+                stamp: Some(entry.stamp),
+            }));
+        }
+        gone += known.count();
+
+        let unknown: Vec<usize> = (0..looked.len()).filter(|&index| looked[index].is_none()).collect();
+        // Before anything is read, because its time tells which logs are too young to be sure of.
+        let changed = is_new && !looked.is_empty() || gone > 0 || !unknown.is_empty();
+        let staged = if changed { self.stage() } else { None };
+        let began = staged.as_ref().and_then(|staged| staged.file.stat().ok()).map(|stat| stat.modified);
+        for (index, mut read) in self.read_all(&unknown, summarize) {
+            read.stamp = read.stamp.filter(|stamp| began.is_some_and(|began| stamp.is_older_than(began)));
+            looked[index] = Some(read);
+        }
+        let looked: Vec<Looked<S>> = looked.into_iter().flatten().collect();
+        if let Some(staged) = staged {
+            let entries = looked.iter().filter_map(|looked| {
+                Some((&looked.listed.id, looked.stamp?, looked.listed.summary.as_ref().ok()?))
+            });
+            if file::write(ledger.disk(), &staged, &path, entries, D::KIND, version).is_err() {
+                // It only costs time; whoever builds next sweeps what cannot be removed now.
+                drop(ledger.disk().unlink(&staged.path));
+            }
+        }
+        looked.into_iter().map(|looked| looked.listed).collect()
+    }
+
+    /// A place for the new file, unless nothing may be written here.
+    fn stage(&self) -> Option<Staged> {
+        let (ledger, disk, root) =
+            (&self.catalog.ledger, self.catalog.ledger.disk(), self.catalog.ledger.root());
+        if ledger.is_read_only() {
+            return None;
+        }
+        ledger.check_ground().ok()?;
+        place::check(disk, root, FileKind::Directory).ok()?;
+        staging::check_place(disk, root).ok()?;
+        staging::file(disk, root).ok()
+    }
+
+    /// Reads the streams with these indices, on several threads if there are many.
+    fn read_all<S: Send>(
+        &self,
+        indices: &[usize],
+        summarize: &(impl Fn(&D::Intent, &D::State, Head) -> S + Sync),
+    ) -> Vec<(usize, Looked<S>)> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut read = Vec::new();
+            while let Some(&index) = indices.get(next.fetch_add(1, Ordering::Relaxed)) {
+                read.push((index, self.read(&self.found[index], summarize)));
+            }
+            read
+        };
+        let threads = if indices.len() < WORTH_THREADS { 1 } else { self.threads() };
+        thread::scope(|scope| {
+            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..threads).filter_map(spawn).collect();
+            let mut all = work();
+            for other in others {
+                match other.join() {
+                    Ok(read) => all.extend(read),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        })
+    }
+
+    fn threads(&self) -> usize {
+        let threads = self.catalog.ledger.threads().map_or_else(thread::available_parallelism, Ok);
+        threads.map_or(1, NonZeroUsize::get).min(THREADS_MAX)
+    }
+
+    /// Reads and verifies one stream.
+    fn read<S>(&self, found: &Found, summarize: &impl Fn(&D::Intent, &D::State, Head) -> S) -> Looked<S> {
+        let ledger = &self.catalog.ledger;
+        let log = ledger.log(Catalog::<D>::name(&found.id), D::LIMITS);
+        let opened = Inner::<D>::open(log, Arc::clone(ledger.clock()));
+        match opened.map(|stream| stream.look(summarize)) {
+            Ok((summary, length, tail)) => {
+                // What was appended after the stamp was taken makes it one of another log. A tail may be gone without
+                // any trace but the time, so it is looked at each time.
+                let stamp = found.stamp.filter(|stamp| stamp.length == length && tail.is_none());
+                Looked { listed: Listed { id: found.id.clone(), summary: Ok(summary), tail }, stamp }
+            }
+            Err(error) => Looked {
+                listed: Listed { id: found.id.clone(), summary: Err(error), tail: None },
+                stamp: None,
+            },
+        }
+    }
+}
+
+fn stamp_of(stat: &Stat) -> Option<Stamp> {
+    if stat.kind == FileKind::File { Stamp::of(stat) } else { None }
+}
