@@ -129,7 +129,7 @@ fn a_catalog_that_is_none_is_made_anew() {
     // A lie under a digest that matches is believed only where others could not have written it.
     let lie = String::from_utf8(good.clone()).unwrap().replace("\"summary\":5", "\"summary\":6");
     let lines = lie.len() - 65;
-    let lie = format!("{}{}\n", &lie[..lines], Digest::of(lie[..lines].as_bytes()));
+    let lie = format!("{}{}\n", &lie[..lines], Digest::of(&lie.as_bytes()[..lines]));
     write(&memory, Path::new(CATALOG), lie.as_bytes());
     memory.set_mode(Path::new(CATALOG), 0o644).unwrap();
     check("open to others");
