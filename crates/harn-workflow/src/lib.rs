@@ -6,6 +6,6 @@ pub mod work;
 mod work_ledger;
 
 pub use work_ledger::{
-    BeginError, Begun, Changed, CreateWorkError, Draft, EndError, ForeignRun, Listing, ProofError,
-    ScriptText, Unproven, UnprovenKind, Unreadable, WorkError, WorkItem, WorkLedger,
+    BeginError, Begun, Changed, CreateWorkError, Draft, EndError, ForeignRun, ListedItem, Listing,
+    ProofError, ScriptText, Unproven, UnprovenKind, Unreadable, WorkError, WorkItem, WorkLedger,
 };

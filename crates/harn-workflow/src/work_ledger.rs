@@ -38,7 +38,7 @@ use crate::work::{Accept, Caller, Command, Event, Intent, Projection, Refusal, R
 
 pub use attempt::{BeginError, Begun, EndError};
 pub use create::{CreateWorkError, Draft, ScriptText};
-pub use list::{Listing, Unreadable};
+pub use list::{ListedItem, Listing, Unreadable};
 pub use ownership::ForeignRun;
 pub use proof::ProofError;
 pub use verify::{Unproven, UnprovenKind};

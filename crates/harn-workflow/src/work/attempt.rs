@@ -34,7 +34,8 @@ pub enum AttemptStatus {
 }
 
 /// One attempt, as far as the item's log goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Attempt {
     /// Counted from 1 over the life of the item, without gaps.
     pub number: u32,

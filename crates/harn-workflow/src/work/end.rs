@@ -35,7 +35,8 @@ pub enum Class {
 }
 
 /// How an attempt ended, with what is known about it. The parts fit together: see [`End::new`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct End {
     pub(super) outcome: Outcome,
     pub(super) class: Option<Class>,

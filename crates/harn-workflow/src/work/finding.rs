@@ -29,7 +29,8 @@ pub struct OpenFinding {
 }
 
 /// A finding that is open no longer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PastFinding {
     /// Its id.
     pub id: FindingId,
@@ -49,7 +50,7 @@ pub struct PastFinding {
 }
 
 /// What became of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PastOutcome {
     /// An acceptance says that it was dealt with.
@@ -119,15 +120,13 @@ impl FindingId {
 }
 
 /// The findings of one item, as far as its log goes.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Findings {
     /// Those that nobody has ruled on, in the order in which they were raised.
     pub open: Vec<OpenFinding>,
     /// Those that were disposed of or superseded, in that order.
     pub past: Vec<PastFinding>,
-    /// The largest number used so far.
-    #[serde(skip)]
-    pub(super) used: u32,
 }
 
 impl Findings {
@@ -139,7 +138,9 @@ impl Findings {
 
     /// Ids for new findings, none of them ever used. A log has room for far fewer findings than there are ids.
     pub(super) fn fresh_ids(&self) -> impl Iterator<Item = FindingId> {
-        (self.used.saturating_add(1)..=u32::MAX).filter_map(NonZeroU32::new).map(FindingId)
+        let open = self.open.iter().map(|finding| finding.id);
+        let used = open.chain(self.past.iter().map(|finding| finding.id)).map(FindingId::number).max();
+        (used.unwrap_or(0).saturating_add(1)..=u32::MAX).filter_map(NonZeroU32::new).map(FindingId)
     }
 
     /// Takes over what a reopen says: `set` replaces the open findings unless it is empty, `superseded` ends.
@@ -160,7 +161,6 @@ impl Findings {
         self.past
             .extend(ending.into_iter().map(|finding| finding.end(PastOutcome::Superseded, None, actor, at)));
         self.open = if set.is_empty() { staying } else { set.to_vec() };
-        self.used = set.iter().map(|finding| finding.id.number()).fold(self.used, u32::max);
     }
 
     /// Takes over what an acceptance says.

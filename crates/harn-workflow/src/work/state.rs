@@ -1,7 +1,7 @@
 //! The fold of a work item's log.
 
 use harn_ledger::{Actor, StreamId, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::attempt::Attempt;
 use super::budget::Budget;
@@ -11,7 +11,8 @@ use super::intent::Intent;
 use super::lifecycle::{ItemState, NextAction};
 
 /// What a work item's intent and events say, before the outside world is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct State {
     pub(super) id: StreamId,
     pub(super) title: String,
@@ -32,7 +33,8 @@ pub struct State {
 }
 
 /// The last explicit decision about the item as a whole. Each may have a reason of up to 2,000 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Governance {
     /// The objective is complete.
     Accepted {
@@ -52,7 +54,8 @@ pub enum Governance {
 }
 
 /// Attempts that a person allowed beside the frozen ceiling.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Grant {
     /// How many.
     pub attempts: u32,
@@ -65,7 +68,8 @@ pub struct Grant {
 }
 
 /// A remark.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Note {
     /// 1 to 2,000 characters.
     pub text: String,
@@ -76,7 +80,8 @@ pub struct Note {
 }
 
 /// Where the item stood at the last `work.reconciled`. It tells whether another is due, and nothing else.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// The state then.
     pub state: ItemState,

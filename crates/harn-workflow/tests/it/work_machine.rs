@@ -336,6 +336,9 @@ proptest! {
                 prop_assert_eq!(Work::decide(&desk.state, command, &desk.facts), Ok(vec![]));
             }
             check_log(&desk);
+            // As a catalog keeps it.
+            let kept = serde_json::to_string(&desk.state).unwrap();
+            prop_assert_eq!(&serde_json::from_str::<State>(&kept).unwrap(), &desk.state);
             check_promises(&desk);
             check_reconcile(&desk);
         }

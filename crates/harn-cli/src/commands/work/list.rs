@@ -4,7 +4,6 @@ use harn_workflow::work::{ItemState, Projection};
 use serde_json::json;
 
 use super::super::Context;
-use super::warn_of_tail;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render;
@@ -23,9 +22,9 @@ pub(super) fn run(context: &mut Context<'_, '_>, wanted: Option<ItemState>) -> R
         warnings.push(json!({ "id": unreadable.id, "reason": unreadable.error.to_string() }));
     }
     for item in &listing.items {
-        if let Some(reason) = warn_of_tail(context, item)? {
-            warnings.push(json!({ "id": item.projection.id, "reason": reason }));
-        }
+        let Some(tail) = item.tail else { continue };
+        let reason = context.warn_of_tail("work", &item.projection.id, item.events, tail);
+        warnings.push(json!({ "id": item.projection.id, "reason": reason }));
     }
     if shown.is_empty() {
         context.output.text(match (wanted, listing.unreadable.is_empty()) {
