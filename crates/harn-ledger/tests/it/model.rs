@@ -7,7 +7,7 @@ mod concurrent;
 mod machine;
 mod plain;
 
-use harn_ledger::disk::{FaultyDisk, MemDisk, OsDisk};
+use harn_ledger::disk::{FaultyDisk, MemDisk};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -27,7 +27,7 @@ proptest! {
         let mut machines = [
             Machine::new("disk in memory", MemDisk::new(), "/bank".as_ref()),
             Machine::new("disk that could fail", FaultyDisk::new(), "/bank".as_ref()),
-            Machine::new("machine's disk", OsDisk, &directory.path().join("bank")),
+            Machine::real("machine's disk", &directory.path().join("bank")),
         ];
         for command in &commands {
             let answers = machines.each_mut().map(|machine| machine.obey(command, &plain));

@@ -17,6 +17,8 @@ pub(crate) fn config(cases: u32) -> ProptestConfig {
     let asked_for = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
         cases: asked_for.unwrap_or(cases),
+        // A long sequence of commands takes its time to shrink.
+        max_shrink_iters: 4000,
         failure_persistence: None,
         ..ProptestConfig::default()
     }

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use harn_ledger::disk::{Disk, FileKind, Open};
+use harn_ledger::disk::{Disk, FileKind, Open, OsDisk};
 use harn_ledger::{
     BlobRef, ExecuteError, FixedClock, Lease, Ledger, ProblemKind, Stream, StreamError, VerifyOptions,
 };
 
 use super::command::{ACTORS, Command, PROCESSES, STREAMS, What};
-use super::plain::{Answer, Plain, Reading, lease_note, now, owner};
+use super::plain::{Answer, Plain, Reading, Remains, lease_note, now, owner};
 use crate::account::{Account, AccountRefusal};
 use crate::store::{LOG, tree};
 
@@ -19,6 +20,8 @@ pub(super) struct Machine {
     disk: Box<dyn Disk>,
     root: PathBuf,
     start: Box<dyn Fn(usize) -> Ledger>,
+    /// Makes it show that a file was changed, where the clock of the disk is too coarse.
+    touch: fn(&Path),
     processes: Vec<Process>,
 }
 
@@ -58,7 +61,12 @@ impl Machine {
             builder.clock(FixedClock(now(process))).open().unwrap()
         });
         let processes = (0..PROCESSES).map(|process| Process::new(start(process))).collect();
-        Self { name, disk: Box::new(disk), root: root.to_owned(), start, processes }
+        Self { name, disk: Box::new(disk), root: root.to_owned(), start, touch: |_| {}, processes }
+    }
+
+    /// The machine's own disk.
+    pub(super) fn real(name: &'static str, root: &Path) -> Self {
+        Self { touch: touch_file, ..Self::new(name, OsDisk, root) }
     }
 
     /// Does what the command says; `plain` tells what it means at this point.
@@ -66,7 +74,9 @@ impl Machine {
         let stream = command.stream;
         match &command.what {
             What::Crash(left) => {
-                self.leave(stream, &plain.left(stream, left));
+                if let Some(remains) = plain.remains(stream, command.process, left) {
+                    self.leave(stream, &remains);
+                }
                 return Answer::Done;
             }
             What::Restart => {
@@ -108,18 +118,33 @@ impl Machine {
                 Answer::Done
             }
             of_a_stream => match process.stream(stream) {
-                Ok(handle) => ask(process, &handle, command, of_a_stream, plain),
+                Ok(handle) => {
+                    let answer = ask(process, &handle, command, of_a_stream, plain);
+                    // It may have moved a tail aside, and left the log as long as it was before the crash.
+                    if answer == Answer::Refused("limit_reached") {
+                        (self.touch)(&self.log(stream));
+                    }
+                    answer
+                }
                 Err(error) => Answer::Refused(error.code()),
             },
         }
     }
 
-    fn leave(&self, stream: usize, bytes: &[u8]) {
-        if !bytes.is_empty() {
-            let path = self.root.join("account").join(STREAMS[stream]).join(LOG);
-            let file = self.disk.open(&path, Open::Write).unwrap();
-            let end = file.stat().unwrap().length;
-            assert_eq!(file.write_at(end, bytes).unwrap(), bytes.len());
+    fn log(&self, stream: usize) -> PathBuf {
+        self.root.join("account").join(STREAMS[stream]).join(LOG)
+    }
+
+    fn leave(&mut self, stream: usize, Remains { file, bytes }: &Remains) {
+        let path = self.log(stream);
+        let log = self.disk.open(&path, Open::Write).unwrap();
+        let end = log.stat().unwrap().length;
+        assert_eq!(log.write_at(end, bytes).unwrap(), bytes.len());
+        if let Some(name) = file {
+            let moved = self.disk.open(&path.with_file_name(name), Open::CreateNew).unwrap();
+            assert_eq!(moved.write_at(0, bytes).unwrap(), bytes.len());
+            log.truncate(end).unwrap();
+            (self.touch)(&path);
         }
     }
 
@@ -153,6 +178,13 @@ impl Machine {
             .collect();
         assert_eq!(tails, plain.tails(), "{}", self.name);
     }
+}
+
+/// Sets the time of the last change, which may not have moved since the one before.
+fn touch_file(path: &Path) {
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    let changed = file.metadata().unwrap().modified().unwrap();
+    file.set_modified(changed + Duration::from_secs(1)).unwrap();
 }
 
 fn ask(

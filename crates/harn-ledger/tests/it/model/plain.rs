@@ -66,6 +66,12 @@ struct PlainStream {
     note: Option<String>,
 }
 
+/// What a crash leaves: bytes behind the log, or in a file beside it.
+pub(super) struct Remains {
+    pub(super) file: Option<String>,
+    pub(super) bytes: Vec<u8>,
+}
+
 /// The clock of a process. One runs a second ahead of the other.
 pub(super) fn now(process: usize) -> Timestamp {
     Timestamp::from_microseconds(noon().as_microseconds() + 1_000_000 * i64::try_from(process).unwrap())
@@ -114,9 +120,12 @@ impl Plain {
                 Answer::Done
             }
             What::Crash(left) => {
-                let left = self.left(*stream, left);
-                if let Some(stream) = self.streams.get_mut(stream) {
-                    stream.tail.extend(left);
+                if let Some(Remains { file, bytes }) = self.remains(*stream, *process, left) {
+                    let it = self.streams.get_mut(stream).unwrap();
+                    match file {
+                        None => it.tail.extend(bytes),
+                        Some(name) => drop(it.moved.insert(name, (bytes, false))),
+                    }
                 }
                 Answer::Done
             }
@@ -187,21 +196,25 @@ impl Plain {
         }
     }
 
-    /// The bytes that a crash leaves.
-    pub(super) fn left(&self, stream: usize, left: &Left) -> Vec<u8> {
-        let Some(it) = self.streams.get(&stream) else { return Vec::new() };
+    /// What a crash leaves; nothing if there is no such stream.
+    pub(super) fn remains(&self, stream: usize, process: usize, left: &Left) -> Option<Remains> {
+        let it = self.streams.get(&stream)?;
         let bytes = match left {
             Left::Bytes(bytes) => bytes.clone(),
             Left::PartOfBatch { events, length } => {
                 let actor = Actor::new("crashed").unwrap();
-                let lines = it.lines(stream, 0, &actor, Vec::new(), events, true);
+                let lines = it.lines(stream, process, &actor, Vec::new(), events, true);
                 let mut lines = lines.map_or_else(|_| b"{".to_vec(), |(lines, _)| lines);
                 lines.truncate(1 + length.index(lines.len()));
                 lines
             }
+            Left::MovedAside(bytes) => {
+                return Some(Remains { file: Some(it.torn_name(process)), bytes: bytes.clone() });
+            }
         };
         // Behind a torn line, a line feed would make it a damaged one.
-        bytes.into_iter().filter(|byte| *byte != b'\n' || it.tail.is_empty()).collect()
+        let bytes = bytes.into_iter().filter(|byte| *byte != b'\n' || it.tail.is_empty()).collect();
+        Some(Remains { file: None, bytes })
     }
 
     /// What verification should find: the unfinished tails.
@@ -268,17 +281,19 @@ impl PlainStream {
         {
             return Answer::Refused("conflict");
         }
-        if !self.tail.is_empty() {
-            let utc: String = now(process).to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-            let mut names = (1..).map(|number| format!("events.torn-{utc}-{number}"));
-            let name = names.find(|name| !self.moved.contains_key(name)).unwrap();
-            self.moved.insert(name, (std::mem::take(&mut self.tail), false));
-        }
+        // What an earlier append did not live to tell comes first.
         let untold = self.moved.iter().filter(|(_, (_, told))| !told);
-        let ledger: Vec<LedgerEvent> = untold
-            .map(|(file, (bytes, _))| {
-                let file = file.clone();
-                LedgerEvent::TailMoved { file, bytes: bytes.len() as u64, sha256: Digest::of(bytes) }
+        let mut moved: Vec<(String, Vec<u8>)> =
+            untold.map(|(file, (bytes, _))| (file.clone(), bytes.clone())).collect();
+        if !self.tail.is_empty() {
+            moved.push((self.torn_name(process), std::mem::take(&mut self.tail)));
+        }
+        self.moved.extend(moved.iter().cloned().map(|(file, bytes)| (file, (bytes, false))));
+        let ledger: Vec<LedgerEvent> = moved
+            .into_iter()
+            .map(|(file, bytes)| {
+                let sha256 = Digest::of(&bytes);
+                LedgerEvent::TailMoved { file, bytes: bytes.len() as u64, sha256 }
             })
             .collect();
         match self.lines(stream, process, &actor, ledger, events, false) {
@@ -291,6 +306,13 @@ impl PlainStream {
                 Answer::Committed(Committed { events, head: self.head() })
             }
         }
+    }
+
+    /// The name under which the process would move a tail aside.
+    fn torn_name(&self, process: usize) -> String {
+        let utc: String = now(process).to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+        let mut names = (1..).map(|number| format!("events.torn-{utc}-{number}"));
+        names.find(|name| !self.moved.contains_key(name)).unwrap()
     }
 
     fn execute(&mut self, stream: usize, process: usize, command: &AccountCommand) -> Answer {
