@@ -1,7 +1,8 @@
 //! What the fuzz targets check, on every run: the corpus, and a few thousand mutations of it, always the same ones.
 //!
 //! `PROPTEST_CASES=100000 cargo test -p harn-ledger --test it fuzz` goes further; `cargo fuzz` goes on for as long as it
-//! is let (see `fuzz/`).
+//! is let. A new target is a function in `fuzzing`, a row in `TARGETS`, a directory in `tests/corpus`, and a few lines in
+//! `fuzz/`.
 
 use std::path::{Path, PathBuf};
 
