@@ -37,6 +37,12 @@ pub trait Disk: Send + Sync + Debug {
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Moves a file or directory; an existing file or empty directory at `to` is replaced in one step.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name, which must be free: `AlreadyExists` if anything stands there. A disk without hard links
+    /// says `Unsupported`.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let _ = (from, to);
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Removes a file.
     fn unlink(&self, path: &Path) -> io::Result<()>;
     /// Removes an empty directory.

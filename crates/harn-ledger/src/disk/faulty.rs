@@ -50,6 +50,8 @@ pub enum Operation {
     CreateDir,
     /// [`Disk::rename`]; its path is the new name.
     Rename,
+    /// [`Disk::link`]; its path is the new name.
+    Link,
     /// [`Disk::unlink`].
     Unlink,
     /// [`Disk::remove_dir`].
@@ -168,6 +170,10 @@ impl Disk for FaultyDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.machine().rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.machine().link(from, to)
     }
 
     fn unlink(&self, path: &Path) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -87,8 +88,14 @@ fn missing(nodes: &BTreeMap<PathBuf, Node>, path: &Path) -> io::Error {
     if below_a_file { io::ErrorKind::NotADirectory.into() } else { io::ErrorKind::NotFound.into() }
 }
 
+/// What lies in the directory `path`. All that is below it stands behind it in the map.
+fn entries<'a>(nodes: &'a BTreeMap<PathBuf, Node>, path: &'a Path) -> impl Iterator<Item = &'a Path> {
+    let below = nodes.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded)).map(|(key, _)| &**key);
+    below.take_while(move |key| key.starts_with(path)).filter(move |key| key.parent() == Some(path))
+}
+
 fn has_entries(nodes: &BTreeMap<PathBuf, Node>, path: &Path) -> bool {
-    nodes.keys().any(|key| key.parent() == Some(path))
+    entries(nodes, path).next().is_some()
 }
 
 impl Disk for MemDisk {
@@ -133,11 +140,9 @@ impl Disk for MemDisk {
         match nodes.get(path) {
             None => Err(missing(&nodes, path)),
             Some(Node::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
-            Some(Node::Directory { .. }) => Ok(nodes
-                .keys()
-                .filter(|key| key.parent() == Some(path))
-                .filter_map(|key| key.file_name().map(ToOwned::to_owned))
-                .collect()),
+            Some(Node::Directory { .. }) => {
+                Ok(entries(&nodes, path).filter_map(Path::file_name).map(ToOwned::to_owned).collect())
+            }
         }
     }
 
@@ -174,6 +179,19 @@ impl Disk for MemDisk {
             let node = nodes.remove(&path).expect("the key was just listed");
             nodes.insert(target, node);
         }
+        Ok(())
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut nodes = hold(&self.nodes);
+        let file = match (nodes.get(from), nodes.get(to)) {
+            (None, _) => return Err(missing(&nodes, from)),
+            (Some(Node::Directory { .. }), _) => return Err(io::ErrorKind::IsADirectory.into()),
+            (Some(Node::File(_)), Some(_)) => return Err(io::ErrorKind::AlreadyExists.into()),
+            (Some(Node::File(file)), None) => Arc::clone(file),
+        };
+        parent_exists(&nodes, to)?;
+        nodes.insert(to.to_owned(), Node::File(file));
         Ok(())
     }
 

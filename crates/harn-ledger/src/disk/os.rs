@@ -55,6 +55,10 @@ impl Disk for OsDisk {
         fs::rename(from, to)
     }
 
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
+
     fn unlink(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }

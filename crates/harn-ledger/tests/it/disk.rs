@@ -195,6 +195,34 @@ fn renaming() {
 }
 
 #[test]
+fn linking() {
+    on_each(|disk, root| {
+        let path = |name: &str| root.join(name);
+        disk.create_dir(&path("directory")).unwrap();
+        write(disk, &path("one"), b"1");
+        write(disk, &path("two"), b"2");
+        let cases = [
+            ("missing", "new", Err(ErrorKind::NotFound)),
+            ("one", "nowhere/new", Err(ErrorKind::NotFound)),
+            ("one", "one/new", Err(ErrorKind::NotADirectory)),
+            ("one", "two", Err(ErrorKind::AlreadyExists)),
+            ("one", "one", Err(ErrorKind::AlreadyExists)),
+            ("one", "directory", Err(ErrorKind::AlreadyExists)),
+            ("one", "directory/new", Ok(())),
+        ];
+        for (from, to, expected) in cases {
+            assert_eq!(kind(disk.link(&path(from), &path(to))), expected, "{disk:?}: {from} to {to}");
+        }
+        assert!(disk.link(&path("directory"), &path("new")).is_err(), "{disk:?}: directories have one name");
+        let [one, new] = ["one", "directory/new"].map(|name| disk.stat(&path(name)).unwrap().inode);
+        assert_eq!(one, new);
+        disk.unlink(&path("one")).unwrap();
+        assert_eq!(read(disk, &path("directory/new")), b"1");
+        assert_eq!(read(disk, &path("two")), b"2");
+    });
+}
+
+#[test]
 fn a_removed_file_lives_on_for_those_who_have_it_open() {
     on_each(|disk, root| {
         let path = root.join("file");

@@ -194,6 +194,25 @@ fn a_move_that_was_not_synced() {
 }
 
 #[test]
+fn a_second_name() {
+    let (disk, _) = with_file(b"here");
+    disk.create_dir(path("/d")).unwrap();
+    disk.sync_dir(path("/")).unwrap();
+    disk.link(path("/f"), path("/d/g")).unwrap();
+    let one: &[&str] = &["/d", "/f"];
+    let two: &[&str] = &["/d", "/d/g", "/f"];
+    assert_eq!(names(&disk), sets([one, two]));
+    disk.sync_dir(path("/d")).unwrap();
+    assert_eq!(contents(&disk, "/d/g"), [b"here".to_vec()].into());
+    disk.fail_at(disk.operations().len(), Fault::StorageFull);
+    assert_eq!(disk.link(path("/f"), path("/h")).unwrap_err().kind(), ErrorKind::StorageFull);
+    disk.cut_at(disk.operations().len(), Moment::Inside);
+    assert!(disk.link(path("/f"), path("/h")).is_err());
+    assert_eq!(disk.operations().last().unwrap(), &(Operation::Link, path("/h").to_owned()));
+    assert_eq!(read(&disk.process_death(), path("/h")), b"here");
+}
+
+#[test]
 fn what_a_move_replaces_may_come_back() {
     let (disk, _) = with_file(b"old");
     let file = disk.open(path("/g"), Open::CreateNew).unwrap();

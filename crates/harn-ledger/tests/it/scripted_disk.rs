@@ -21,6 +21,7 @@ pub(crate) enum Call {
     Open,
     CreateDir,
     Rename,
+    Link,
     SyncDir,
     Read,
     Write,
@@ -181,6 +182,11 @@ impl Disk for ScriptedDisk {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.meet(Call::Rename, to)?;
         self.inner.rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.meet(Call::Link, to)?;
+        self.inner.link(from, to)
     }
 
     fn unlink(&self, path: &Path) -> io::Result<()> {

@@ -249,6 +249,25 @@ impl Machine {
         })
     }
 
+    pub(super) fn link(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.alive()?;
+        let file = self.find(from)?;
+        if self.directories.contains_key(&file) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if self.find(to).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let (parent, name) = self.place(to)?;
+        self.change(Operation::Link, to, |machine, course| {
+            if course == Course::Fails(Fault::StorageFull) {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            machine.names(parent).live.insert(name, file);
+            Ok(())
+        })
+    }
+
     pub(super) fn unlink(&mut self, path: &Path) -> io::Result<()> {
         self.alive()?;
         if self.directories.contains_key(&self.find(path)?) {
