@@ -29,6 +29,11 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The first two of its digits, as a number.
+    pub(crate) const fn first_byte(&self) -> u8 {
+        self.0[0]
+    }
+
     /// The 64 digits as ASCII bytes, without allocating.
     #[must_use]
     pub fn hex(&self) -> [u8; 64] {

@@ -18,9 +18,11 @@ use crate::id::{InvalidId, InvalidKind, StreamId, StreamName, check_kind};
 use crate::limits::Limits;
 use crate::log::{Log, ReadError};
 use crate::open::{LedgerBuilder, OpenError};
+use crate::parallel;
 use crate::place::UnsafePlace;
 use crate::raw::RawStream;
 use crate::stream::{Inner, Stream, encode};
+use crate::time::Timestamp;
 
 /// A directory of streams. Clones share everything; there are no type parameters, and any number of domains may use
 /// one ledger, each with its own kind.
@@ -220,6 +222,10 @@ impl Ledger {
         self.shared.refusals.ground.check(self.disk(), self.root())
     }
 
+    pub(crate) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
     pub(crate) fn disk(&self) -> &dyn Disk {
         &*self.shared.disk
     }
@@ -228,16 +234,22 @@ impl Ledger {
         &self.shared.clock
     }
 
-    pub(crate) fn threads(&self) -> Option<NonZeroUsize> {
-        self.shared.threads
-    }
-
     pub(crate) fn is_read_only(&self) -> bool {
         self.shared.refusals.read_only()
     }
 
     pub(crate) fn log(&self, name: StreamName, limits: Limits) -> Log {
         self.shared.log(name, limits)
+    }
+
+    /// A log that `threads` may read at once.
+    pub(crate) fn log_for(&self, threads: NonZeroUsize, name: StreamName, limits: Limits) -> Log {
+        self.shared.log_for(Some(threads), name, limits)
+    }
+
+    /// How many threads may read the whole ledger at once.
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        self.shared.threads.unwrap_or_else(parallel::threads)
     }
 }
 
@@ -250,7 +262,11 @@ struct NewStream {
 
 impl Shared {
     fn log(&self, name: StreamName, limits: Limits) -> Log {
-        Log::new(Arc::clone(&self.disk), &self.root, name, limits, Arc::clone(&self.refusals), self.threads)
+        self.log_for(self.threads, name, limits)
+    }
+
+    fn log_for(&self, threads: Option<NonZeroUsize>, name: StreamName, limits: Limits) -> Log {
+        Log::new(Arc::clone(&self.disk), &self.root, name, limits, Arc::clone(&self.refusals), threads)
     }
 
     /// A panic cannot leave the map half changed.

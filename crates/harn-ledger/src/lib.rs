@@ -7,6 +7,7 @@ mod append;
 mod blob_ref;
 mod blobs;
 mod catalog;
+mod checkpoint;
 mod clock;
 mod compact;
 mod create;
@@ -31,6 +32,7 @@ mod line;
 mod lock;
 mod log;
 mod open;
+mod parallel;
 mod payload;
 mod place;
 mod raw;
@@ -47,6 +49,10 @@ pub use append::AppendError;
 pub use blob_ref::BlobRef;
 pub use blobs::{BLOB_MAX, BlobError, BlobWriter, Blobs};
 pub use catalog::{Catalog, Listed};
+pub use checkpoint::{
+    CHECKPOINT_MAX, CHECKPOINT_STREAMS_MAX, Checkpoint, CheckpointError, ParseCheckpointError,
+    WriteCheckpointError,
+};
 pub use clock::{Clock, CountingIds, FixedClock, IdSource};
 pub use create::CreateError;
 pub use decider::{Decider, Expect, Head};

@@ -3,8 +3,6 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,15 +14,13 @@ use crate::disk::{FileKind, Stat};
 use crate::id::StreamId;
 use crate::ledger::StreamError;
 use crate::log::{EVENTS_FILE, ReadError};
+use crate::parallel;
 use crate::place;
 use crate::staging::{self, Staged};
 use crate::stream::Inner;
 
 /// How many streams there must be to read before other threads are worth starting.
 const WORTH_THREADS: usize = 64;
-
-/// More threads than this wait for the disk.
-const THREADS_MAX: usize = 4;
 
 pub(super) struct Refresh<'a, D> {
     catalog: &'a Catalog<D>,
@@ -102,7 +98,10 @@ impl<'a, D: Decider> Refresh<'a, D> {
         let changed = is_new && !looked.is_empty() || gone > 0 || !unknown.is_empty();
         let staged = if changed { self.stage() } else { None };
         let began = staged.as_ref().and_then(|staged| staged.file.stat().ok()).map(|stat| stat.modified);
-        for (index, mut read) in self.read_all(&unknown, summarize) {
+        let threads = self.threads_for(unknown.len());
+        let read =
+            parallel::flat_map(&unknown, threads, |&index| Some(self.read(&self.found[index], summarize)));
+        for (index, mut read) in unknown.into_iter().zip(read) {
             read.stamp = read.stamp.filter(|stamp| began.is_some_and(|began| stamp.is_older_than(began)));
             looked[index] = Some(read);
         }
@@ -132,38 +131,9 @@ impl<'a, D: Decider> Refresh<'a, D> {
         staging::file(disk, root).ok()
     }
 
-    /// Reads the streams with these indices, on several threads if there are many.
-    fn read_all<S: Send>(
-        &self,
-        indices: &[usize],
-        summarize: &(impl Fn(&D::Intent, &D::State, Head) -> S + Sync),
-    ) -> Vec<(usize, Looked<S>)> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut read = Vec::new();
-            while let Some(&index) = indices.get(next.fetch_add(1, Ordering::Relaxed)) {
-                read.push((index, self.read(&self.found[index], summarize)));
-            }
-            read
-        };
-        let threads = if indices.len() < WORTH_THREADS { 1 } else { self.threads() };
-        thread::scope(|scope| {
-            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-            let others: Vec<_> = (1..threads).filter_map(spawn).collect();
-            let mut all = work();
-            for other in others {
-                match other.join() {
-                    Ok(read) => all.extend(read),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            all
-        })
-    }
-
-    fn threads(&self) -> usize {
-        let threads = self.catalog.ledger.threads().map_or_else(thread::available_parallelism, Ok);
-        threads.map_or(1, NonZeroUsize::get).min(THREADS_MAX)
+    /// How many threads read so many streams.
+    fn threads_for(&self, streams: usize) -> NonZeroUsize {
+        if streams < WORTH_THREADS { NonZeroUsize::MIN } else { self.catalog.ledger.threads() }
     }
 
     /// Reads and verifies one stream.

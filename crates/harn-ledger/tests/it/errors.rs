@@ -8,9 +8,10 @@ use std::path::PathBuf;
 
 use harn_ledger::text::TextError;
 use harn_ledger::{
-    Actor, AppendError, BLOB_MAX, BlobError, CreateError, Damage, DamageKind, Digest, EventNotCanonical,
-    LeaseError, OpenError, PlaceProblem, ProblemKind, ReadError, StreamError, StreamId, StreamName,
-    Timestamp, UnfinishedTail, UnsafePlace,
+    Actor, AppendError, BLOB_MAX, BlobError, CHECKPOINT_STREAMS_MAX, Checkpoint, CheckpointError,
+    CreateError, Damage, DamageKind, Digest, EventNotCanonical, LeaseError, OpenError, ParseCheckpointError,
+    PlaceProblem, ProblemKind, ReadError, StreamError, StreamId, StreamName, Timestamp, UnfinishedTail,
+    UnsafePlace, WriteCheckpointError,
 };
 
 use crate::golden::assert_golden;
@@ -208,8 +209,39 @@ fn verifying() -> Vec<String> {
         ProblemKind::UnsafePlace(on_a_network()),
         ProblemKind::ForeignFile,
         ProblemKind::Unreadable { reason: "permission denied".to_owned() },
+        ProblemKind::Shorter { seq: 3, known: 5, cut: None },
+        ProblemKind::Shorter { seq: 3, known: 5, cut: Some(2) },
+        ProblemKind::Rewritten { seq: 5, known: blob, found: Digest::of(b"forged"), cut: None },
+        ProblemKind::Rewritten { seq: 5, known: blob, found: Digest::of(b"forged"), cut: Some(4) },
+        ProblemKind::Removed { known: 5 },
+        ProblemKind::AnotherLedger { streams: 2 },
     ];
     problems.iter().map(|problem| render(problem.code(), problem, None)).collect()
+}
+
+fn checkpoints() -> Vec<String> {
+    let digest = Digest::of(b"evidence");
+    let mut texts = render_all!([
+        CheckpointError::Stream(damaged(DamageKind::Hash)),
+        CheckpointError::TooManyStreams { limit: CHECKPOINT_STREAMS_MAX },
+    ]);
+    texts.extend(render_all!([
+        ParseCheckpointError::TooLarge,
+        ParseCheckpointError::Newer { version: 2 },
+        Checkpoint::parse(b"{\n\"schema_version\":1").unwrap_err(),
+        ParseCheckpointError::Name { entry: 2, name: "../a".to_owned() },
+        ParseCheckpointError::Empty { entry: 2 },
+        ParseCheckpointError::Order { entry: 2, stream: stream() },
+        ParseCheckpointError::NotCanonical { line: 3 },
+        ParseCheckpointError::Changed { stated: digest, found: Digest::of(b"forged") },
+    ]));
+    texts.extend(render_all!([
+        WriteCheckpointError::AlreadyExists { path: path() },
+        WriteCheckpointError::StorageFull { path: path(), source: full() },
+        WriteCheckpointError::DurabilityUnknown { path: path(), source: refused() },
+        WriteCheckpointError::Io { path: path(), source: refused() },
+    ]));
+    texts
 }
 
 #[test]
@@ -222,6 +254,7 @@ fn every_error_with_its_hint() {
         ("Leases and blobs", leases_and_blobs()),
         ("Texts", texts()),
         ("Verifying", verifying()),
+        ("Checkpoints", checkpoints()),
     ];
     let mut all = String::new();
     for (title, errors) in sections {

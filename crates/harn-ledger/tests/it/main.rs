@@ -11,9 +11,11 @@ mod process;
 mod scripted_disk;
 mod store;
 
+mod against;
 mod bad_input;
 mod blobs;
 mod catalog;
+mod checkpoint;
 mod clock;
 mod conflicts;
 mod contention;
@@ -44,3 +46,4 @@ mod tails;
 mod tamper;
 mod threads;
 mod verify;
+mod verify_bounds;
