@@ -127,7 +127,9 @@ fn stop_after_a_failed_write(workload: &Workload) {
 const fn faults(operation: Operation) -> &'static [Fault] {
     match operation {
         Operation::Write => &[Fault::StorageFull, Fault::ShortWrite, Fault::WriteError],
-        Operation::CreateFile | Operation::CreateDir | Operation::Rename => &[Fault::StorageFull],
+        Operation::CreateFile | Operation::CreateDir | Operation::Rename | Operation::Link => {
+            &[Fault::StorageFull]
+        }
         Operation::Sync | Operation::SyncDir => &[Fault::SyncError],
         _ => &[],
     }
@@ -163,4 +165,6 @@ matrix! {
     lease: 6,
     between_write_and_sync: 7,
     between_rename_and_sync: 8,
+    checkpoint_of_an_append: 9,
+    checkpoint_of_a_new_stream: 10,
 }

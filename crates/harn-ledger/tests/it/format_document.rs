@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use harn_ledger::disk::OsDisk;
-use harn_ledger::{BLOB_MAX, Digest, Limits, VerifyOptions};
+use harn_ledger::{
+    BLOB_MAX, CHECKPOINT_MAX, CHECKPOINT_STREAMS_MAX, Checkpoint, Digest, FixedClock, Ledger, Limits,
+    VerifyOptions,
+};
 
 use crate::account::Account;
 use crate::forge::{hash_of, lines};
@@ -15,11 +18,17 @@ fn document() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The fenced blocks of this language behind the heading of the example.
+/// The fenced block of this language in the worked example.
 fn example_block(language: &str) -> String {
+    block("A worked example", language)
+}
+
+/// The fenced block of this language below a heading.
+fn block(heading: &str, language: &str) -> String {
     let document = document();
-    let (_, example) = document.split_once("\n## A worked example\n").unwrap();
-    let (_, block) = example.split_once(&format!("\n```{language}\n")).unwrap();
+    let (_, section) = document.split_once(&format!("\n## {heading}\n")).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let (_, block) = section.split_once(&format!("\n```{language}\n")).unwrap();
     let (block, rest) = block.split_once("```").unwrap();
     assert!(!rest.contains(&format!("\n```{language}\n")), "there is one block of {language}");
     block.to_owned()
@@ -72,20 +81,43 @@ fn the_example_follows_its_own_rules() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_commands_give_what_they_are_said_to_give() {
-    let (_directory, root) = extracted();
+    let (directory, root) = extracted();
+    let run = |console: &str, place: &Path| {
+        for step in console.lines().collect::<Vec<_>>().chunks(2) {
+            let command = step[0].strip_prefix("$ ").unwrap();
+            let mut shell = std::process::Command::new("sh");
+            let output = shell.args(["-c", command]).current_dir(place).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), step[1], "{command}");
+        }
+    };
     let console = example_block("console");
     let shown: Vec<&str> = console.lines().collect();
     assert_eq!(shown.len(), 8);
-    for step in shown.chunks(2) {
-        let command = step[0].strip_prefix("$ ").unwrap();
-        let mut shell = std::process::Command::new("sh");
-        let output = shell.args(["-c", command]).current_dir(root.join("account/alice")).output().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), step[1], "{command}");
-    }
+    run(&console, &root.join("account/alice"));
+    std::fs::write(directory.path().join("checkpoint.json"), block("Checkpoints", "json")).unwrap();
+    run(&block("Checkpoints", "console"), directory.path());
     let log = example_block("jsonl");
     for (step, line) in shown.chunks(2).skip(1).zip(lines(log.as_bytes())) {
         assert!(step[1].starts_with(&hash_of(line).to_string()));
     }
+}
+
+/// The checkpoint in the document is the one of the stream in it, and its command gives its digest.
+#[test]
+fn the_checkpoint_is_that_of_the_example() {
+    let (_directory, root) = extracted();
+    let document = block("Checkpoints", "json");
+    let checkpoint = Checkpoint::parse(document.as_bytes()).unwrap();
+    let clock = FixedClock("2026-07-22T12:01:00.000000Z".parse().unwrap());
+    let ledger = Ledger::builder(&root).clock(clock).open().unwrap();
+    assert_eq!(ledger.checkpoint().unwrap().to_bytes(), document.as_bytes());
+    let digest = checkpoint.digest();
+    assert_eq!(Digest::of(&document.as_bytes()[..document.len() - 78]), digest);
+    let mut options = VerifyOptions::default();
+    options.against = Some(checkpoint);
+    assert_eq!(ledger.verify(&options).problems, []);
+    let console = block("Checkpoints", "console");
+    assert_eq!(console, format!("$ head -c -78 checkpoint.json | sha256sum\n{digest}  -\n"));
 }
 
 /// Numbers that stand in the document.
@@ -93,7 +125,8 @@ fn the_commands_give_what_they_are_said_to_give() {
 fn the_limits_are_those_of_the_code() {
     let document = document();
     let Limits { intent_bytes, line_bytes, events, log_bytes } = Limits::DEFAULT;
-    for limit in [intent_bytes, line_bytes, events, log_bytes, BLOB_MAX] {
+    let streams = CHECKPOINT_STREAMS_MAX as u64;
+    for limit in [intent_bytes, line_bytes, events, log_bytes, BLOB_MAX, CHECKPOINT_MAX, streams] {
         let digits = limit.to_string();
         let grouped: String = digits
             .char_indices()

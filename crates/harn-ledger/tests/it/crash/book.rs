@@ -5,10 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use harn_ledger::disk::FaultyDisk;
-use harn_ledger::{AppendError, BlobRef, CreateError, Expect, FixedClock, Ledger, Stream};
+use harn_ledger::{
+    AppendError, BlobRef, Checkpoint, CheckpointError, CreateError, Expect, FixedClock, Ledger, ReadError,
+    Stream, WriteCheckpointError,
+};
 
 use super::diary::{Diary, DiaryEvent, Title};
 use crate::store::{LOG, noon, read};
+
+/// Where a checkpoint is written.
+pub(crate) const CHECKPOINT: &str = "/checkpoint.json";
 
 /// Shared by its clones.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +30,8 @@ struct Records {
     persistent: bool,
     streams: BTreeMap<String, Vec<Batch>>,
     blobs: BTreeMap<Vec<u8>, bool>,
+    /// The checkpoint that was taken, and whether its file was acknowledged.
+    checkpoint: Option<(Checkpoint, bool)>,
     /// Streams of which the ledger said that their end may be lost.
     unknown: BTreeSet<String>,
     numbers: u64,
@@ -64,6 +72,10 @@ impl Book {
 
     pub(crate) fn blobs(&self) -> BTreeMap<Vec<u8>, bool> {
         self.records().blobs.clone()
+    }
+
+    pub(crate) fn checkpoint_taken(&self) -> Option<(Checkpoint, bool)> {
+        self.records().checkpoint.clone()
     }
 
     pub(crate) fn is_unknown(&self, id: &str) -> bool {
@@ -195,6 +207,39 @@ impl Book {
         Some(citation)
     }
 
+    /// Takes a checkpoint and writes it to its file. The ledger vouches for what is in a checkpoint, so all that is seen
+    /// counts as acknowledged from then on, whoever wrote it.
+    pub(crate) fn checkpoint(&self, disk: &FaultyDisk, ledger: &Ledger) -> Option<()> {
+        let persistent = self.records().persistent;
+        let checkpoint = match ledger.checkpoint() {
+            Ok(checkpoint) => checkpoint,
+            Err(CheckpointError::Stream(ReadError::DurabilityUnknown { stream, .. })) if persistent => {
+                self.records().unknown.insert(stream.id().to_string());
+                return None;
+            }
+            Err(error) => {
+                assert!(!persistent, "{}: {error:?}", self.place());
+                return None;
+            }
+        };
+        for batch in self.records().streams.values_mut().flatten() {
+            batch.acknowledged = true;
+        }
+        self.records().checkpoint = Some((checkpoint.clone(), false));
+        let write = || checkpoint.write_new(disk, Path::new(CHECKPOINT));
+        let written = match write() {
+            Err(WriteCheckpointError::DurabilityUnknown { .. }) if persistent => return Some(()),
+            Err(error) if persistent => {
+                let place = self.place();
+                write().unwrap_or_else(|again| panic!("{place}: {error:?}, then {again:?}"));
+                true
+            }
+            written => written.is_ok(),
+        };
+        self.records().checkpoint = Some((checkpoint, written));
+        written.then_some(())
+    }
+
     /// The stream is gone, and what was known of it.
     pub(crate) fn forget(&self, id: &str) {
         let mut records = self.records();
@@ -206,6 +251,7 @@ impl Book {
         let records = self.records();
         assert!(records.streams.values().flatten().all(|batch| batch.acknowledged), "{records:?}");
         assert!(records.blobs.values().all(|&acknowledged| acknowledged), "{records:?}");
+        assert!(records.checkpoint.as_ref().is_none_or(|(_, acknowledged)| *acknowledged), "{records:?}");
     }
 
     pub(crate) fn assert_all_acknowledged_or_unknown(&self) {

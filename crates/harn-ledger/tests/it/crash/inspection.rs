@@ -10,7 +10,7 @@ use harn_ledger::{
     StreamError, VerifyOptions,
 };
 
-use super::book::{Batch, Book, open, stream_directory};
+use super::book::{Batch, Book, CHECKPOINT, open, stream_directory};
 use super::diary::{Diary, DiaryEvent};
 use crate::store::{read, torn_files};
 
@@ -41,6 +41,7 @@ pub(crate) fn inspect(disk: &FaultyDisk, book: &Book, left: Left) {
         .collect();
     assert_problems(&ledger, &found, true, &place);
     assert_blobs(&ledger, book);
+    assert_checkpoint(disk, &ledger, book);
     if left == Left::Everything {
         settle(disk, &ledger, book, &found);
     }
@@ -129,6 +130,24 @@ fn assert_blobs(ledger: &Ledger, book: &Book) {
     }
 }
 
+/// Whatever is lost, the ledger extends every checkpoint that was taken of it, and the file is whole or not there.
+fn assert_checkpoint(disk: &FaultyDisk, ledger: &Ledger, book: &Book) {
+    let place = book.place();
+    let Some((checkpoint, acknowledged)) = book.checkpoint_taken() else {
+        return;
+    };
+    match disk.stat(Path::new(CHECKPOINT)) {
+        Ok(_) => assert_eq!(read(disk, Path::new(CHECKPOINT)), checkpoint.to_bytes(), "{place}"),
+        Err(error) => assert!(!acknowledged, "{place}: the checkpoint is lost: {error}"),
+    }
+    let mut options = VerifyOptions::default();
+    options.against = Some(checkpoint);
+    for problem in ledger.verify(&options).problems {
+        let contradicts = ["removed", "cut_off", "rewritten"].contains(&problem.kind.code());
+        assert!(!contradicts, "{place}: {problem:?}");
+    }
+}
+
 /// What a reader settled does not go away, whoever wrote it.
 fn settle(disk: &FaultyDisk, ledger: &Ledger, book: &Book, found: &BTreeMap<String, Found>) {
     let disk = disk.process_death();
@@ -196,6 +215,7 @@ fn assert_in_order(disk: &FaultyDisk, ledger: &Ledger, book: &Book, found: &BTre
     let place = book.place();
     assert_problems(ledger, found, false, &place);
     assert_blobs(ledger, book);
+    assert_checkpoint(disk, ledger, book);
     for (id, batches) in book.streams() {
         let before = found.get(&id);
         let now = look(

@@ -1,6 +1,6 @@
 //! What the ledger is doing when things go wrong.
 
-use harn_ledger::disk::{Disk as _, FaultyDisk, Lock, Open};
+use harn_ledger::disk::{Disk as _, FaultyDisk, Lock, Moment, Open, Operation};
 use harn_ledger::{Decider as _, FixedClock, Ledger, Stream};
 
 use super::book::{Book, stream_directory};
@@ -43,6 +43,16 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         prepare: |_, _| {},
         run: |disk, book| _ = between_rename_and_sync(disk, book),
     },
+    Workload {
+        name: "checkpoint of an append",
+        prepare: unsynced_append,
+        run: |disk, book| _ = checkpoint(disk, book),
+    },
+    Workload {
+        name: "checkpoint of a new stream",
+        prepare: unsynced_name,
+        run: |disk, book| _ = checkpoint(disk, book),
+    },
 ];
 
 fn one_diary(disk: &FaultyDisk, book: &Book) {
@@ -63,6 +73,33 @@ fn diary_with_a_tail(disk: &FaultyDisk, book: &Book) {
     let log = disk.open(&stream_directory("a").join(LOG), Open::Write).unwrap();
     log.write_at(start, &bytes[usize::try_from(start).unwrap()..bytes.len() - 500]).unwrap();
     log.sync().unwrap();
+}
+
+/// A writer died between write and sync: all who look see what it wrote, and a loss of power takes it back.
+fn unsynced_append(disk: &FaultyDisk, book: &Book) {
+    one_diary(disk, book);
+    die_before_the_last(Operation::Sync, disk, book, |disk, book| _ = append(disk, book, &[&[4000, 300]]));
+}
+
+/// A creator died between rename and sync; the same holds for its whole stream.
+fn unsynced_name(disk: &FaultyDisk, book: &Book) {
+    die_before_the_last(Operation::SyncDir, disk, book, |disk, book| {
+        book.create(&book.open(disk).unwrap(), "a");
+    });
+}
+
+/// Does as `act` does, until the last time that it does `operation`.
+fn die_before_the_last(
+    operation: Operation,
+    disk: &FaultyDisk,
+    book: &Book,
+    act: impl Fn(&FaultyDisk, &Book),
+) {
+    let trial = disk.process_death();
+    act(&trial, &book.fork("", false));
+    let last = trial.operations().iter().rposition(|(done, _)| *done == operation).unwrap();
+    disk.cut_at(disk.operations().len() + last, Moment::Before);
+    act(disk, book);
 }
 
 fn log_length(disk: &FaultyDisk) -> u64 {
@@ -115,6 +152,13 @@ fn lease(disk: &FaultyDisk, book: &Book) -> Option<()> {
     book.append(disk, &stream, &[30]).then_some(())?;
     drop(lease);
     stream.lease("the matrix again").ok().map(drop)
+}
+
+fn checkpoint(disk: &FaultyDisk, book: &Book) -> Option<()> {
+    let ledger = book.open(disk)?;
+    book.checkpoint(disk, &ledger)?;
+    let stream = ledger.stream::<Diary>("a").ok()?;
+    book.append(disk, &stream, &[30]).then_some(())
 }
 
 /// The ledger of a process that lets a second process append just before its next call of a kind, unless it holds the
