@@ -207,3 +207,39 @@ fn check(ledger: &Ledger, citation: BlobRef, citer: &Citer) -> Option<Problem> {
     };
     Some(Problem { place, kind })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::MemDisk;
+
+    /// Threads come in any order; the first event that cites is the first in the ledger. One blob
+    /// is stored and damaged, the other is missing: both problems name the event.
+    #[test]
+    fn the_first_citer_is_the_first_in_order() {
+        let ledger = Ledger::builder("/bank").disk(MemDisk::new()).open().unwrap();
+        let stored = ledger.blobs().put(b"stored").unwrap();
+        let missing = BlobRef::of(b"missing");
+        let path = ledger.blobs().path(&stored.blob);
+        ledger.disk().open(&path, Open::Write).unwrap().truncate(0).unwrap();
+        let citers =
+            [("account/b", 1), ("account/a", 7), ("account/a", 3), ("account/c", 0), ("account/a", 5)];
+        for first in 0..citers.len() {
+            let pass = Passes::new(&ledger).next().unwrap();
+            for (place, seq) in citers.iter().cycle().skip(first).take(citers.len()) {
+                pass.note(&[stored, missing], &Arc::from(*place), *seq);
+            }
+            let checked = pass.check(&ledger, NonZero::<usize>::MIN);
+            let mut kinds = [
+                ProblemKind::DamagedBlob { blob: stored.blob, seq: 3 },
+                ProblemKind::MissingBlob { blob: missing.blob, seq: 3 },
+            ];
+            if missing < stored {
+                kinds.reverse();
+            }
+            let expected = kinds.map(|kind| Problem { place: "account/a".to_owned(), kind });
+            assert_eq!(checked.problems, expected, "{first}");
+            assert_eq!((checked.cited, checked.orphans), (2, 0));
+        }
+    }
+}

@@ -99,7 +99,9 @@ pub enum ProblemKind {
         known: u64,
     },
     /// Every single stream of the checkpoint is removed or rewritten.
-    #[error("nothing is left of the {streams} streams that the checkpoint saw: it may be of another ledger")]
+    #[error(
+        "no stream of the checkpoint, of {streams} in all, is left as it was seen: it may be of another ledger"
+    )]
     AnotherLedger {
         /// How many streams the checkpoint has.
         streams: u64,

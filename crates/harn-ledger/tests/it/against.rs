@@ -278,7 +278,7 @@ fn the_checkpoint_of_another_ledger() {
     assert_eq!(codes(&found), expected);
     assert_eq!(
         found.problems[0].kind.to_string(),
-        "nothing is left of the 2 streams that the checkpoint saw: it may be of another ledger"
+        "no stream of the checkpoint, of 2 in all, is left as it was seen: it may be of another ledger"
     );
 
     let (_, other) = in_memory();
