@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `bank_account` | `harn-ledger`: a domain of its own on durable, verifiable streams |
 //! | `job_queue` | `harn-ledger`: processes that share work by leases, and one that dies |
+//! | `verify_received` | `harn-ledger`: a ledger that someone sent, against a checkpoint that came another way |
 //! | `work_item` | `harn-workflow`: an objective, a finding, a decision |
 //! | `bounded_command` | `harn-env`: a command that cannot run away |
 //! | `scripted_attempt` | `harn-engine`: a script that sends a process at a work item |

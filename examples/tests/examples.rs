@@ -11,6 +11,8 @@ mod harn_inside;
 mod job_queue;
 #[path = "../scripted_attempt.rs"]
 mod scripted_attempt;
+#[path = "../verify_received.rs"]
+mod verify_received;
 #[path = "../work_item.rs"]
 mod work_item;
 
@@ -24,6 +26,11 @@ fn bank_account_runs() -> Outcome {
 #[test]
 fn job_queue_runs() -> Outcome {
     job_queue::main()
+}
+
+#[test]
+fn verify_received_runs() -> Outcome {
+    verify_received::main()
 }
 
 #[test]
