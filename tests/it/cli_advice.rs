@@ -161,7 +161,8 @@ fn the_judge_of_prose_judges() {
         ("harn work accept ID --dispose f1=fixed --json", true),
         ("harn work resume ID", false),
         ("harn approval list", false),
-        ("harn verify --against X", false),
+        ("harn verify --against X", true),
+        ("harn verify --repair", false),
     ] {
         assert_eq!(names_what_exists(text), exists, "{text}");
     }

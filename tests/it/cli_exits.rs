@@ -22,7 +22,7 @@ fn r_58_the_table() {
     }
     project.item("broken", PASS, &[]);
     std::fs::write(project.of_item("broken", "events.jsonl"), "{}\n").unwrap();
-    let cases: [(&str, u8); 30] = [
+    let cases: [(&str, u8); 34] = [
         ("--version", 0),
         ("--help", 0),
         ("work show --help", 0),
@@ -35,6 +35,7 @@ fn r_58_the_table() {
         ("work cancel gone", 0),
         ("work reopen gone", 0),
         ("run list", 0),
+        ("verify --against", 2),
         ("work run fails", 1),
         ("work retry fails", 1),
         ("", 2),
@@ -51,6 +52,9 @@ fn r_58_the_table() {
         ("work show broken", 5),
         ("work reconcile", 5),
         ("verify", 5),
+        ("checkpoint", 5),
+        ("verify --against passes.mjs", 3),
+        ("verify --against nowhere", 6),
         ("work run calls --exec ./does-not-exist", 6),
         ("work retry calls --exec false", 1),
     ];

@@ -185,6 +185,17 @@ fn verify_and_init() {
         &[],
     );
     assert_eq!(verified["streams"], 4);
+    let checkpoint = project.harn(&["checkpoint", "--json"]).ok();
+    assert_members(&checkpoint.json(), &["schema_version", "ts", "streams", "sha256"], &[]);
+    for stream in checkpoint.json()["streams"].as_array().unwrap() {
+        assert_members(stream, &["stream", "seq", "hash"], &[]);
+    }
+    let written = project.harn(&["checkpoint", "--out", "kept.json", "--json"]).ok().json();
+    assert_members(&written, &["schema_version", "file", "ts", "streams", "sha256"], &[]);
+    let against = project.harn(&["verify", "--against", "kept.json", "--json"]).ok().json();
+    let always = ["schema_version", "streams", "events", "blobs", "orphan_blobs", "problems", "against"];
+    assert_members(&against, &always, &[]);
+    assert_members(&against["against"], &["ts", "streams", "sha256"], &[]);
     std::fs::write(project.of_item("b", "events.jsonl"), "junk\n").unwrap();
     let verified = project.harn(&["verify", "--json"]).exits(5).json();
     for problem in verified["problems"].as_array().unwrap() {

@@ -26,6 +26,7 @@ fn r_59_a_closed_stream_ends_quietly() {
         "work log a",
         "run list",
         "verify",
+        "checkpoint",
         "--help",
         "completions zsh",
         "work note a --text gone",

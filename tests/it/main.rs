@@ -3,6 +3,7 @@
 
 mod cli_advice;
 mod cli_cases;
+mod cli_checkpoint;
 mod cli_damage;
 mod cli_exits;
 mod cli_network;

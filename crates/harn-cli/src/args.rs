@@ -1,5 +1,6 @@
 //! The command line as types: what `clap` parses, and nothing that happens afterwards.
 
+mod checkpoint;
 mod disposition;
 mod numbers;
 mod run;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub use checkpoint::{CheckpointArgs, VerifyArgs};
 pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
 pub use run::RunCommand;
 pub use work::{AcceptArgs, ActArgs, CreateArgs, ReopenArgs, RunArgs, WorkCommand};
@@ -79,9 +81,19 @@ pub enum Command {
     /// Prove every record of the project
     #[command(
         long_about = "Prove every record of the project: each line of each stream, and each blob that they \
-                            cite.\n\nExits 5 if something is damaged, unfinished, missing or foreign."
+                            cite.\n\nExits 5 if something is damaged, unfinished, missing or foreign, or if the \
+                            project no longer extends the checkpoint.",
+        after_help = VERIFY_EXAMPLES
     )]
-    Verify,
+    Verify(VerifyArgs),
+    /// Note where every record of the project ends, to be kept elsewhere
+    #[command(
+        long_about = "Note where every record of the project ends. A record that was cut off at its end, or is gone, \
+                            leaves no trace in the project; a checkpoint that was kept elsewhere shows it.\n\nExits 5 \
+                            if a record is damaged; then nothing is written.",
+        after_help = CHECKPOINT_EXAMPLES
+    )]
+    Checkpoint(CheckpointArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -105,6 +117,17 @@ Exit codes:
   0 done · 1 the work failed · 2 usage · 3 refused, nothing changed
   4 waits for a person · 5 damaged records · 6 environment or outside service
   7 in use by somebody else · 130 interrupted";
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  harn verify
+  harn verify --against /mnt/elsewhere/checkpoint.json
+  ssh elsewhere cat checkpoint.json | harn verify --against -";
+
+const CHECKPOINT_EXAMPLES: &str = "\
+Examples:
+  harn checkpoint --out /mnt/elsewhere/checkpoint.json
+  ssh elsewhere harn --root project checkpoint > checkpoint.json";
 
 const WORK_EXAMPLES: &str = "\
 Examples:

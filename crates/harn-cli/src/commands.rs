@@ -1,5 +1,6 @@
 //! One module per command: arguments in, one library call, a result out.
 
+mod checkpoint;
 mod completions;
 mod init;
 mod run;
@@ -90,7 +91,7 @@ pub(crate) fn run(
             completions::run(*shell, output);
             return Ok(Exit::Done);
         }
-        Command::Work(_) | Command::Run(_) | Command::Verify => {}
+        Command::Work(_) | Command::Run(_) | Command::Verify(_) | Command::Checkpoint(_) => {}
     }
     let session = Session::open(root, io)?;
     let (palette, words) = (Palette::new(colored.stdout), Palette::new(colored.stderr));
@@ -98,7 +99,8 @@ pub(crate) fn run(
     let result = match &args.command {
         Command::Work(command) => work::run(&mut context, command),
         Command::Run(command) => run::run(&mut context, command),
-        Command::Verify => Ok(verify::run(&mut context)),
+        Command::Verify(args) => verify::run(&mut context, args),
+        Command::Checkpoint(args) => checkpoint::run(&mut context, args),
         Command::Init | Command::Completions { .. } => Ok(Exit::Done),
     };
     match result {

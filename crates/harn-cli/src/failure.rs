@@ -135,8 +135,11 @@ macro_rules! fails {
 fails! {
     harn_engine::attempt::AttemptError => Self::hint, damage::of_attempt;
     harn_engine::attempt::ScriptError => Self::hint, damage::none;
+    harn_ledger::CheckpointError => Self::hint, damage::of_checkpoint;
+    harn_ledger::ParseCheckpointError => Self::hint, damage::none;
     harn_ledger::ReadError => Self::hint, Some;
     harn_ledger::StreamError => Self::hint, damage::of_stream;
+    harn_ledger::WriteCheckpointError => Self::hint, damage::none;
     harn_workflow::CreateWorkError => Self::hint, damage::of_create;
     harn_workflow::WorkError => Self::hint, damage::of_work;
     harn_workflow::ProofError => |_| None, damage::of_proof;

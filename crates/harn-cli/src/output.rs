@@ -12,11 +12,12 @@ pub(crate) struct Output {
     json: bool,
     text: String,
     document: Value,
+    exact: Option<Vec<u8>>,
 }
 
 impl Output {
     pub(crate) const fn new(json: bool) -> Self {
-        Self { json, text: String::new(), document: Value::Null }
+        Self { json, text: String::new(), document: Value::Null, exact: None }
     }
 
     /// Adds text, which must be safe already.
@@ -29,9 +30,17 @@ impl Output {
         self.document = document;
     }
 
+    /// Sets a JSON document whose very bytes matter, with its line feed. It is printed with and without `--json`, and
+    /// nothing else is.
+    pub(crate) fn exactly(&mut self, document: Vec<u8>) {
+        self.exact = Some(document);
+    }
+
     pub(crate) fn print(self, io: &mut Io<'_>) -> io::Result<()> {
         let writer = &mut io.stdout.writer;
-        if self.json {
+        if let Some(document) = self.exact {
+            writer.write_all(&document)?;
+        } else if self.json {
             writeln!(writer, "{}", self.document)?;
         } else {
             writer.write_all(self.text.as_bytes())?;

@@ -1,18 +1,26 @@
 //! `harn verify`
 
-use harn_ledger::{Decider as _, VerifyOptions};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use harn_ledger::{CHECKPOINT_MAX, Checkpoint, Decider as _, VerifyOptions};
 use harn_workflow::run::Run;
 use harn_workflow::work::Work;
 use serde_json::{Value, json};
 
 use super::Context;
+use crate::args::VerifyArgs;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::text::safe_line;
 
-pub(super) fn run(context: &mut Context<'_, '_>) -> Exit {
+pub(super) fn run(context: &mut Context<'_, '_>, args: &VerifyArgs) -> Result<Exit, Failure> {
+    let against = args.against.as_deref().map(|file| read(context, file)).transpose()?;
     let mut options = VerifyOptions::default();
     options.limits.insert(Work::KIND.to_owned(), Work::LIMITS);
     options.limits.insert(Run::KIND.to_owned(), Run::LIMITS);
+    options.against = against;
     let works = &context.session.works;
     let found = works.ledger().verify(&options);
     let unproved = works.verify_proofs();
@@ -25,7 +33,12 @@ pub(super) fn run(context: &mut Context<'_, '_>) -> Exit {
         context.output.text(&format!("{}: {}\n", safe_line(place), safe_line(what)));
     }
     let verdict = match problems.len() {
-        0 => "everything verifies".to_owned(),
+        0 => match &options.against {
+            None => "everything verifies".to_owned(),
+            Some(checkpoint) => {
+                format!("everything verifies, and extends the checkpoint of {}", checkpoint.ts())
+            }
+        },
         1 => "1 problem".to_owned(),
         count => format!("{count} problems"),
     };
@@ -38,13 +51,44 @@ pub(super) fn run(context: &mut Context<'_, '_>) -> Exit {
         .map(|(place, code, message)| json!({ "place": place, "code": code, "message": message }))
         .collect();
     let clean = problems.is_empty();
-    context.output.document(json!({
+    let mut document = json!({
         "schema_version": 1,
         "streams": found.streams,
         "events": found.events,
         "blobs": found.blobs,
         "orphan_blobs": found.orphan_blobs,
         "problems": problems,
-    }));
-    if clean { Exit::Done } else { Exit::Damaged }
+    });
+    if let Some(checkpoint) = &options.against {
+        document["against"] = described(checkpoint);
+    }
+    context.output.document(document);
+    Ok(if clean { Exit::Done } else { Exit::Damaged })
+}
+
+/// Which checkpoint it was.
+fn described(checkpoint: &Checkpoint) -> Value {
+    json!({ "ts": checkpoint.ts(), "streams": checkpoint.heads().len(), "sha256": checkpoint.digest() })
+}
+
+/// Reads a checkpoint from a file, or from standard input.
+fn read(context: &mut Context<'_, '_>, file: &Path) -> Result<Checkpoint, Failure> {
+    let bytes = if file == Path::new("-") {
+        bounded(context.io.stdin)
+    } else {
+        File::open(context.io.directory.join(file)).and_then(|mut file| bounded(&mut file))
+    };
+    match bytes {
+        Ok(bytes) => Ok(Checkpoint::parse(&bytes)?),
+        Err(error) => {
+            let message = format!("cannot read the checkpoint `{}`: {error}", file.display());
+            Err(Failure::new(Exit::Environment, "input_unreadable", message))
+        }
+    }
+}
+
+/// At most one byte more than a checkpoint may have.
+fn bounded(from: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(CHECKPOINT_MAX + 1).read_to_end(&mut bytes).map(|_| bytes)
 }

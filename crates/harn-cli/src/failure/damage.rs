@@ -1,7 +1,7 @@
 //! Damage as data: which stream, where, and how much stands behind it.
 
 use harn_engine::attempt::AttemptError;
-use harn_ledger::{AppendError, ExecuteError, ReadError, StreamError};
+use harn_ledger::{AppendError, CheckpointError, ExecuteError, ReadError, StreamError};
 use harn_workflow::{BeginError, CreateWorkError, EndError, ProofError, WorkError};
 
 use super::Failure;
@@ -25,6 +25,13 @@ pub(super) fn described(failure: Failure, error: Option<&ReadError>) -> Failure 
 
 pub(super) fn none<E>(_: &E) -> Option<&ReadError> {
     None
+}
+
+pub(super) fn of_checkpoint(error: &CheckpointError) -> Option<&ReadError> {
+    match error {
+        CheckpointError::Stream(error) => Some(error),
+        _ => None,
+    }
 }
 
 pub(super) fn of_stream(error: &StreamError) -> Option<&ReadError> {
