@@ -53,6 +53,9 @@ impl Ledger {
     /// Verifies every stream, brings it to stable storage, and tells where it ends; an unfinished tail stands behind
     /// that. The first stream in order that is damaged, that may not survive a power loss, that this build does not know
     /// or that cannot be read is the error. Blobs are not looked at: the events that cite them hold their digests.
+    ///
+    /// Nothing is locked meanwhile. A stream that is being written is in the checkpoint as it was when it was read, so the
+    /// heads of two streams need not be of the same instant.
     pub fn checkpoint(&self) -> Result<Checkpoint, CheckpointError> {
         let ts = self.now();
         let mut heads = BTreeMap::new();

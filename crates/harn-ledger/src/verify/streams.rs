@@ -117,8 +117,8 @@ impl Walk<'_> {
             if file == SUSPECT_FILE {
                 found.add(&*place, ProblemKind::Suspect);
             }
-            let known = [INTENT_FILE, EVENTS_FILE, LEASE_FILE, SUSPECT_FILE];
-            if known.contains(&&*file) || file.starts_with(TORN_PREFIX) || file.starts_with("events.cut-") {
+            let own = [INTENT_FILE, EVENTS_FILE, LEASE_FILE, SUSPECT_FILE];
+            if own.contains(&&*file) || file.starts_with(TORN_PREFIX) || file.starts_with("events.cut-") {
                 found.check_place(&log.path(&file), &place, FileKind::File);
             } else {
                 found.add(format!("{place}/{file}"), ProblemKind::ForeignFile);
