@@ -6,7 +6,6 @@ use std::fs;
 use std::io::{self, BufRead as _, BufReader, Lines, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use clap::Subcommand;
 use harn_ledger::{Ledger, VerifyOptions};
@@ -27,10 +26,9 @@ pub enum Role {
         root: PathBuf,
         /// The stream.
         id: String,
-        /// How many at most.
-        most: u64,
-        /// Until when, in milliseconds.
-        patience: u64,
+        /// How many, and how long.
+        #[command(flatten)]
+        budget: Budget,
     },
     /// Reads a history and tells the memory that it took, in bytes.
     #[command(hide = true)]
@@ -56,11 +54,10 @@ impl Role {
     /// Plays it.
     pub fn play(&self) -> Result<()> {
         match self {
-            Self::ChildAppend { root, id, most, patience } => {
-                let budget = Budget { most: *most, patience: Duration::from_millis(*patience) };
+            Self::ChildAppend { root, id, budget } => {
                 let stream = Ledger::open(root)?.stream::<Job>(id)?;
                 say("ready")?;
-                io::stdin().lock().lines().next().transpose()?;
+                io::stdin().lock().lines().next().ok_or("the parent is gone")??;
                 let appended = budget.spend(|step| domain::append(&stream, step).map(drop))?;
                 say(&appended.to_string())
             }
@@ -85,14 +82,9 @@ impl Role {
     fn arguments(&self) -> Vec<String> {
         let path = |path: &Path| path.to_string_lossy().into_owned();
         match self {
-            Self::ChildAppend { root, id, most, patience } => {
-                vec![
-                    "child-append".to_owned(),
-                    path(root),
-                    id.clone(),
-                    most.to_string(),
-                    patience.to_string(),
-                ]
+            Self::ChildAppend { root, id, budget: Budget { most, patience } } => {
+                let numbers = [most.to_string(), patience.as_millis().to_string()];
+                ["child-append".to_owned(), path(root), id.clone()].into_iter().chain(numbers).collect()
             }
             Self::ChildReplay { root } => vec!["child-replay".to_owned(), path(root)],
             Self::ChildVerify { root } => vec!["child-verify".to_owned(), path(root)],

@@ -1,6 +1,7 @@
 //! Measuring contestants in turn, so that what the machine does meanwhile falls on all of them alike.
 
 use std::collections::BTreeMap;
+use std::num::ParseIntError;
 use std::time::{Duration, Instant};
 
 use crate::row::{Comparison, Row};
@@ -99,12 +100,17 @@ pub fn median(times: &mut [Duration]) -> f64 {
 }
 
 /// How much one contestant does: so many things, or fewer if the machine is slow. What is measured is a rate.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Budget {
     /// How many things at most.
     pub most: u64,
-    /// When to stop.
+    /// When to stop; in milliseconds on a command line.
+    #[arg(value_parser = milliseconds)]
     pub patience: Duration,
+}
+
+fn milliseconds(text: &str) -> std::result::Result<Duration, ParseIntError> {
+    text.parse().map(Duration::from_millis)
 }
 
 impl Budget {
@@ -128,11 +134,16 @@ impl Budget {
     }
 }
 
-/// How many of `count` things the work does in a second.
-pub fn rate<T>(count: u64, work: impl FnOnce() -> Result<T>) -> Result<f64> {
+/// How long the work takes, in seconds.
+pub fn seconds(work: impl FnOnce() -> Result<()>) -> Result<f64> {
     let start = Instant::now();
     work()?;
-    Ok(exact(count) / start.elapsed().as_secs_f64())
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// How many of `count` things the work does in a second.
+pub fn rate(count: u64, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+    Ok(exact(count) / seconds(work)?)
 }
 
 /// A count as a number to calculate with.

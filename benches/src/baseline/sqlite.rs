@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use sha2::{Digest as _, Sha256};
 
 use crate::baseline::hashing::{Document, SEAL, each_line};
@@ -58,15 +58,14 @@ impl EventTable {
     /// Appends an event wherever the table ends, in a transaction of its own.
     pub fn append_among_others(&mut self, line: &[u8]) -> Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let last = transaction
-            .prepare_cached(LAST)?
-            .query_row((), |row| Ok(End { seq: row.get::<_, i64>(0)?.cast_unsigned(), hash: row.get(1)? }));
-        let mut end = match last {
-            Err(rusqlite::Error::QueryReturnedNoRows) => End::default(),
-            last => last?,
-        };
+        let mut end = last(&transaction)?;
         insert(&transaction, &mut end, line)?;
         Ok(transaction.commit()?)
+    }
+
+    /// The number of the last event.
+    pub fn last_seq(&self) -> Result<u64> {
+        Ok(last(&self.connection)?.seq)
     }
 
     /// Takes over a whole log in one transaction, and leaves nothing of it in the write-ahead log.
@@ -99,6 +98,15 @@ impl EventTable {
             black_box(document);
         }
         Ok(end.seq)
+    }
+}
+
+/// Where the table ends.
+fn last(connection: &Connection) -> Result<End> {
+    let row = connection.prepare_cached(LAST)?.query_row((), |row| Ok((row.get(0)?, row.get(1)?)));
+    match row.optional()? {
+        Some((seq, hash)) => Ok(End { seq: i64::cast_unsigned(seq), hash }),
+        None => Ok(End::default()),
     }
 }
 

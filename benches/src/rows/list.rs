@@ -1,0 +1,82 @@
+//! Listing many streams with their state.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use harn_ledger::{Decider as _, Ledger};
+
+use crate::domain::{self, Job};
+use crate::measure::{Figures, Group, seconds};
+use crate::row::{Bar, Comparison, Unit};
+use crate::setting::{Result, Setting};
+
+const WARM: &str = "warm";
+const COLD: &str = "cold";
+const FIND: &str = "find -printf";
+
+/// `list`.
+pub(super) const GROUP: Group = Group {
+    name: "list",
+    round,
+    comparisons: &[row("list 10,000 streams, warm", WARM, 2.0), row("list 10,000 streams, cold", COLD, 4.0)],
+};
+
+const fn row(what: &'static str, ours: &'static str, most: f64) -> Comparison {
+    Comparison { what, ours, baseline: FIND, unit: Unit::Time, bar: Bar::AtMost(most, None) }
+}
+
+fn round(setting: &Setting) -> Result<Figures> {
+    let streams = setting.sizes.listed;
+    let root = setting.directory().join("listed");
+    if !root.exists() {
+        write(&root, streams)?;
+    }
+    let find = seconds(|| find(&root, streams))?;
+    match fs::remove_dir_all(root.join("catalog")) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    let cold = seconds(|| list(&root, streams))?;
+    let warm = seconds(|| list(&root, streams))?;
+    Ok(Figures::from([(FIND, find), (COLD, cold), (WARM, warm)]))
+}
+
+fn write(root: &Path, streams: u64) -> Result<()> {
+    let ledger = Ledger::open(root)?;
+    for number in 1..=streams {
+        domain::create(&ledger, &format!("job-{number}"), 3)?;
+    }
+    domain::check(root, streams * 3)
+}
+
+/// Opens the ledger anew and looks at the state of every stream.
+fn list(root: &Path, streams: u64) -> Result<()> {
+    let ledger = Ledger::open(root)?;
+    let mut listed = 0;
+    for id in ledger.ids(Job::KIND)? {
+        ledger.stream::<Job>(id.as_str())?.state()?;
+        listed += 1;
+    }
+    all(listed, streams)
+}
+
+/// Has the same files looked at by GNU `find`, which prints what a catalog has to compare.
+fn find(root: &Path, streams: u64) -> Result<()> {
+    let output = Command::new("find")
+        .arg(root.join(Job::KIND))
+        .args(["-name", "events.jsonl", "-printf", "%p %s %T@ %C@ %i %D\n"])
+        .output()?;
+    if !output.status.success() {
+        return Err("`find` failed; it has to be that of GNU".into());
+    }
+    all(memchr::memchr_iter(b'\n', &output.stdout).count() as u64, streams)
+}
+
+fn all(listed: u64, streams: u64) -> Result<()> {
+    if listed == streams {
+        Ok(())
+    } else {
+        Err(format!("{listed} streams were listed, expected {streams}").into())
+    }
+}
