@@ -2,6 +2,7 @@
 //!
 //! Parent and child talk in lines. A child that is to start together with others says when it is ready, and waits.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Lines, Write as _};
 use std::path::{Path, PathBuf};
@@ -79,17 +80,19 @@ impl Role {
         }
     }
 
-    fn arguments(&self) -> Vec<String> {
-        let path = |path: &Path| path.to_string_lossy().into_owned();
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
         match self {
-            Self::ChildAppend { root, id, budget: Budget { most, patience } } => {
-                let numbers = [most.to_string(), patience.as_millis().to_string()];
-                ["child-append".to_owned(), path(root), id.clone()].into_iter().chain(numbers).collect()
+            Self::ChildAppend { root, id, budget: Budget { most, patience } } => command
+                .args([OsStr::new("child-append"), root.as_os_str(), OsStr::new(id)])
+                .args([most.to_string(), patience.as_millis().to_string()]),
+            Self::ChildReplay { root } => command.args([OsStr::new("child-replay"), root.as_os_str()]),
+            Self::ChildVerify { root } => command.args([OsStr::new("child-verify"), root.as_os_str()]),
+            Self::ChildReplayTable { table } => {
+                command.args([OsStr::new("child-replay-table"), table.as_os_str()])
             }
-            Self::ChildReplay { root } => vec!["child-replay".to_owned(), path(root)],
-            Self::ChildVerify { root } => vec!["child-verify".to_owned(), path(root)],
-            Self::ChildReplayTable { table } => vec!["child-replay-table".to_owned(), path(table)],
-        }
+        };
+        command
     }
 }
 
@@ -118,11 +121,8 @@ pub struct Child {
 impl Child {
     /// Starts it.
     pub fn start(setting: &Setting, role: &Role) -> Result<Self> {
-        let mut process = Command::new(&setting.program)
-            .args(role.arguments())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        let mut process =
+            role.command(&setting.program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = process.stdin.take().expect("it is a pipe");
         let output = BufReader::new(process.stdout.take().expect("it is a pipe")).lines();
         Ok(Self { process, input, output })

@@ -74,7 +74,7 @@ fn bar(bar: Bar, unit: Unit) -> String {
         Bar::AtMost(bar, stretch) => ("≤", bar, stretch, &|bar| format!("{bar}")),
         Bar::Absolute(bar, stretch) => ("≤", bar, stretch, &|bar| plain(bar, unit)),
     };
-    let stretch = stretch.map(|stretch| format!(" (better: {})", show(stretch))).unwrap_or_default();
+    let stretch = stretch.map(|stretch| format!(" (stretch: {})", show(stretch))).unwrap_or_default();
     format!("{sign} {}{stretch}", show(bar))
 }
 
@@ -83,7 +83,7 @@ const fn met(met: Met) -> &'static str {
         Met::NoBar => "–",
         Met::No => "**no**",
         Met::Yes => "yes",
-        Met::Stretch => "better",
+        Met::Stretch => "stretch",
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         let expected = "\
 | What | Ours | Baseline | Ratio | Bar | Met | Spread of the baseline |
 | --- | ---: | ---: | ---: | --- | --- | ---: |
-| replay | 1,234,567/s, 370 MB/s | theirs: 750/s, 0 MB/s | 1646.09 | ≥ 1.8 (better: 2.2) | better | 67 %, too wide |
+| replay | 1,234,567/s, 370 MB/s | theirs: 750/s, 0 MB/s | 1646.09 | ≥ 1.8 (stretch: 2.2) | stretch | 67 %, too wide |
 | open | 250.0 µs | short: 250.0 µs | 1.00 | ≤ 1.00 ms | yes | 0 % |
 | size | 1.23 MB | ours: 1.23 MB | 1.00 | ≤ 0.5 | **no** | 0 % |
 | append | 750/s | ours: 1,234,567/s | 0.00 | – | – | 0 % |
