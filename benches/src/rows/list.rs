@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use harn_ledger::{Decider as _, Ledger};
 
@@ -42,11 +43,17 @@ fn round(setting: &Setting) -> Result<Figures> {
     Ok(Figures::from([(FIND, find), (COLD, cold), (WARM, warm)]))
 }
 
+/// How many threads create streams: the machine syncs for several at once.
+const WRITERS: usize = 8;
+
 fn write(root: &Path, streams: u64) -> Result<()> {
     let ledger = Ledger::open(root)?;
-    for number in 1..=streams {
-        domain::create(&ledger, &format!("job-{number}"), 3)?;
-    }
+    let create = |number| domain::create(&ledger, &format!("job-{number}"), 3).map(drop);
+    thread::scope(|scope| {
+        let writer = |first| scope.spawn(move || (first..=streams).step_by(WRITERS).try_for_each(create));
+        let writers: Vec<_> = (1..=WRITERS as u64).map(writer).collect();
+        writers.into_iter().try_for_each(|writer| writer.join().map_err(|_| "a writer panicked")?)
+    })?;
     domain::check(root, streams * 3)
 }
 
