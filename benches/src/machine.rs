@@ -14,13 +14,15 @@ pub fn describe(directory: &Path) -> Result<String> {
     let cpus = thread::available_parallelism()?;
     let model = value_of("/proc/cpuinfo", "model name").unwrap_or_else(|| "of an unknown model".to_owned());
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_else(|_| "unknown".to_owned());
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_else(|_| "unknown".to_owned());
+    let load = load.split(' ').next().unwrap_or_default();
     let file_system = file_system(directory)?;
     let in_memory =
         if file_system.starts_with("tmpfs") { " (in memory: syncs cost nothing here)" } else { "" };
     let versions: Vec<String> =
         PACKAGES.iter().filter_map(|name| Some(format!("{name} {}", locked(name)?))).collect();
     Ok(format!(
-        "{cpus} processors, {model}\nkernel {} {}\nfile system {file_system}{in_memory}\n{}\nSQLite {}\n",
+        "{cpus} processors, {model}, load {load} in the minute before\nkernel {} {}\nfile system {file_system}{in_memory}\n{}\nSQLite {}\n",
         std::env::consts::OS,
         kernel.trim(),
         versions.join(", "),
