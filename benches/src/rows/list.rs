@@ -57,15 +57,13 @@ fn write(root: &Path, streams: u64) -> Result<()> {
     domain::check(root, streams * 3)
 }
 
-/// Opens the ledger anew and looks at the state of every stream.
+/// Opens the ledger anew and lists every stream with its state.
 fn list(root: &Path, streams: u64) -> Result<()> {
-    let ledger = Ledger::open(root)?;
-    let mut listed = 0;
-    for id in ledger.ids(Job::KIND)? {
-        ledger.stream::<Job>(id.as_str())?.state()?;
-        listed += 1;
+    let listed = Ledger::open(root)?.catalog::<Job>(1).refresh(|_, state, _| *state)?;
+    if let Some(error) = listed.iter().find_map(|stream| stream.summary.as_ref().err()) {
+        return Err(format!("{error}").into());
     }
-    all(listed, streams)
+    all(listed.len() as u64, streams)
 }
 
 /// Has the same files looked at by GNU `find`, which prints what a catalog has to compare.

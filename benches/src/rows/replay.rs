@@ -62,17 +62,13 @@ fn round(setting: &Setting) -> Result<Figures> {
         (PARSE, rate(events, || hashing::parse(log))?),
         (RAW_VERIFY, rate(events, || raw_verify(ledger, events))?),
         (VERIFY, rate(events, || verify(ledger, events))?),
-        (TWO_THREADS, rate(events, || replay_two_threads(ledger, events))?),
+        (TWO_THREADS, rate(events, || replay(ledger, 2, events))?),
     ]))
 }
 
 /// Opens the stream, which reads, verifies and folds its whole history.
 fn replay(root: &Path, threads: usize, events: u64) -> Result<()> {
     all(reopen(root, threads)?.stream::<Job>(ID)?.state()?, events)
-}
-
-fn replay_two_threads(root: &Path, events: u64) -> Result<()> {
-    replay(root, 2, events)
 }
 
 /// Shows every event of an open stream to a visitor, who gets it typed.
