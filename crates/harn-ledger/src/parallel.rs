@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// More threads than this only wait for the disk.
-const THREADS_MAX: NonZero<usize> = NonZero::new(8).expect("8 is not zero");
+/// Each thread keeps memory of its own, and more than these soon wait for the disk.
+const THREADS_MAX: NonZero<usize> = NonZero::new(4).expect("4 is not zero");
 
 /// As many threads as the machine runs at once, within reason.
 pub(crate) fn threads() -> NonZero<usize> {

@@ -34,7 +34,7 @@ pub struct VerifyOptions {
     /// Streams that are new since are fine.
     pub against: Option<Checkpoint>,
     /// Most threads to read with; those that the ledger was opened with, or as many as the machine runs at once but at most
-    /// 8, unless said otherwise. What is found does not depend on it.
+    /// 4, unless said otherwise. What is found does not depend on it.
     pub threads: Option<NonZero<usize>>,
 }
 
