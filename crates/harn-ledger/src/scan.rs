@@ -185,8 +185,13 @@ pub(crate) fn scan(
     }
     while let Some(mut piece) = pieces.next()? {
         piece.take_apart(reading.opening);
-        if let Err(stop) = scan.piece(piece) {
-            return scan.stopped(stop);
+        match scan.piece(piece) {
+            Ok(over) => {
+                for piece in over {
+                    pieces.reuse(piece);
+                }
+            }
+            Err(stop) => return scan.stopped(stop),
         }
     }
     scan.finish(&pieces)
@@ -234,8 +239,9 @@ impl<'a> Scan<'a> {
         Self { reading, at: *done, digits: done.hash.hex(), shown: done.hash, done, batch: Vec::new(), visit }
     }
 
-    /// Checks the lines of the next piece, and shows those whose batch is whole.
-    fn piece(&mut self, piece: Piece) -> Result<(), Stop> {
+    /// Checks the lines of the next piece, and shows those whose batch is whole. Returns the pieces that are done with.
+    fn piece(&mut self, piece: Piece) -> Result<Vec<Piece>, Stop> {
+        let mut over = Vec::new();
         let mut hidden = 0;
         for (index, parts) in piece.lines.iter().enumerate() {
             let line = piece.bytes(index);
@@ -246,8 +252,9 @@ impl<'a> Scan<'a> {
             self.digits.copy_from_slice(line::hash_digits(line));
             if !parts.more {
                 let batch = std::mem::take(&mut self.batch);
-                for (earlier, first) in &batch {
-                    self.show(earlier, *first..earlier.lines.len())?;
+                for (earlier, first) in batch {
+                    self.show(&earlier, first..earlier.lines.len())?;
+                    over.push(earlier);
                 }
                 self.show(&piece, hidden..index + 1)?;
                 hidden = index + 1;
@@ -262,8 +269,10 @@ impl<'a> Scan<'a> {
         }
         if hidden < piece.lines.len() {
             self.batch.push((piece, hidden));
+        } else {
+            over.push(piece);
         }
-        Ok(())
+        Ok(over)
     }
 
     fn show(&mut self, piece: &Piece, lines: Range<usize>) -> Result<(), Stop> {

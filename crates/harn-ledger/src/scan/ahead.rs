@@ -30,13 +30,14 @@ struct State<'a> {
 }
 
 /// Calls `take` with every piece, in order and taken apart, until it says that this is enough; returns what it said.
+/// Otherwise `take` returns the pieces that it is done with.
 ///
 /// `threads` counts the calling thread, which lends a hand whenever it would have to wait.
 pub(super) fn for_each_piece<'a, S>(
     pieces: Pieces<'a>,
     opening: &'a str,
     threads: usize,
-    mut take: impl FnMut(Piece) -> Result<(), S>,
+    mut take: impl FnMut(Piece) -> Result<Vec<Piece>, S>,
 ) -> io::Result<(Pieces<'a>, Result<(), S>)> {
     let state = State { pieces, waiting: VecDeque::new(), used: 0, over: false, failed: None };
     let belt = Belt { state: Mutex::new(state), changed: Condvar::new(), opening, room: AHEAD * threads };
@@ -47,16 +48,11 @@ pub(super) fn for_each_piece<'a, S>(
             // Without another thread it only takes longer.
             drop(thread::Builder::new().spawn_scoped(scope, || belt.work()));
         }
-        loop {
-            match belt.next() {
-                Some(piece) => {
-                    if let stop @ Err(_) = take(piece) {
-                        return stop;
-                    }
-                }
-                None => return Ok(()),
-            }
+        let mut done = Vec::new();
+        while let Some(piece) = belt.next(done) {
+            done = take(piece)?;
         }
+        Ok(())
     });
     let state = belt.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     match state.failed {
@@ -84,9 +80,12 @@ impl<'a> Belt<'a> {
         }
     }
 
-    /// The next piece in order.
-    fn next(&self) -> Option<Piece> {
+    /// The next piece in order, in exchange for those that are done with.
+    fn next(&self, done: Vec<Piece>) -> Option<Piece> {
         let mut state = self.lock();
+        for piece in done {
+            state.pieces.reuse(piece);
+        }
         loop {
             if let Some(Some(_)) = state.waiting.front() {
                 state.used += 1;

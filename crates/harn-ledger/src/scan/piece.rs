@@ -10,7 +10,7 @@ use crate::line::{self, LineFault, Parts};
 pub(super) const CHUNK: usize = 64 << 10;
 
 /// Some whole lines of a log that follow one another.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Piece {
     /// The lines, each with its line feed.
     pub(super) text: Vec<u8>,
@@ -23,12 +23,11 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    const fn new(text: Vec<u8>) -> Self {
-        Self { text, lines: Vec::new(), ends: Vec::new(), fault: None }
-    }
-
     /// Takes the lines apart and checks each against its own hash. Needs nothing but the piece itself.
     pub(super) fn take_apart(&mut self, opening: &str) {
+        self.lines.clear();
+        self.ends.clear();
+        self.fault = None;
         let mut start = 0;
         while let Some(length) = memchr::memchr(b'\n', &self.text[start..]) {
             let line = start..start + length;
@@ -60,37 +59,48 @@ pub(super) struct Pieces<'a> {
     pub(super) end: u64,
     /// What stands behind the last line feed, once the pieces have come to an end; no more than the longest line.
     pub(super) rest: Vec<u8>,
+    /// Pieces that are done with, whose memory serves again.
+    spare: Vec<Piece>,
 }
 
 impl<'a> Pieces<'a> {
     pub(super) const fn new(reading: &'a Reading<'a>, offset: u64) -> Self {
-        Self { reading, offset, end: reading.end, rest: Vec::new() }
+        Self { reading, offset, end: reading.end, rest: Vec::new(), spare: Vec::new() }
     }
 
-    /// The next lines, at least one; `None` if no line feed is left, or none within the length of a line.
+    /// Takes back a piece that is done with, unless it grew beyond what most pieces need.
+    pub(super) fn reuse(&mut self, piece: Piece) {
+        if piece.text.capacity() <= 2 * CHUNK {
+            self.spare.push(piece);
+        }
+    }
+
+    /// The next lines, at least one, not taken apart yet; `None` if no line feed is left, or none within the length of a
+    /// line.
     pub(super) fn next(&mut self) -> io::Result<Option<Piece>> {
-        let mut text = Vec::new();
-        let mut wanted = CHUNK as u64;
+        let mut piece = self.spare.pop().unwrap_or_default();
+        let text = &mut piece.text;
+        let (mut filled, mut wanted) = (0, CHUNK as u64);
         loop {
-            let searched = text.len();
-            self.fill(&mut text, wanted)?;
-            if let Some(last) = memchr::memrchr(b'\n', &text[searched..]) {
+            let searched = filled;
+            filled = self.fill(text, filled, wanted)?;
+            if let Some(last) = memchr::memrchr(b'\n', &text[searched..filled]) {
                 text.truncate(searched + last + 1);
                 self.offset += text.len() as u64;
-                return Ok(Some(Piece::new(text)));
+                return Ok(Some(piece));
             }
             let limit = self.reading.limits.line_bytes;
-            if self.offset + text.len() as u64 == self.end || text.len() as u64 >= limit {
-                self.rest = text;
+            if self.offset + filled as u64 == self.end || filled as u64 >= limit {
+                text.truncate(filled);
+                self.rest = std::mem::take(text);
                 return Ok(None);
             }
             wanted = (2 * wanted).min(limit.max(wanted + 1));
         }
     }
 
-    /// Reads on until `text` has the length `wanted`, or the log ends.
-    fn fill(&mut self, text: &mut Vec<u8>, wanted: u64) -> io::Result<()> {
-        let mut filled = text.len();
+    /// Reads on until so much of `text` is filled as is `wanted`, or the log ends; returns how much is filled.
+    fn fill(&mut self, text: &mut Vec<u8>, mut filled: usize, wanted: u64) -> io::Result<usize> {
         let length = usize::try_from(wanted.min(self.end - self.offset)).map_err(io::Error::other)?;
         text.resize(length, 0);
         while filled < length {
@@ -102,7 +112,6 @@ impl<'a> Pieces<'a> {
                 read => filled += read,
             }
         }
-        text.truncate(filled);
-        Ok(())
+        Ok(filled)
     }
 }
