@@ -9,34 +9,32 @@ pub(crate) fn is_object(json: &[u8]) -> bool {
     json.first() == Some(&b'{') && Scanner { rest: json }.value().is_some_and(<[u8]>::is_empty)
 }
 
-/// What a byte is in a text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum InText {
-    Plain,
-    Ends,
-    Escapes,
-    /// Only escaped it may stand in a text.
-    Forbidden,
-    /// Beyond ASCII.
-    Beyond,
-}
-use InText::{Beyond, Ends, Escapes, Forbidden, Plain};
-
-const IN_TEXT: [InText; 256] = {
-    let mut table = [Plain; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        if byte < 0x20 {
-            table[byte] = Forbidden;
-        } else if byte > 0x7f {
-            table[byte] = Beyond;
+/// How many bytes at the start of `text` can stand in a text as they are: ASCII that is neither a control character nor a
+/// quotation mark nor a backslash.
+fn plain_length(text: &[u8]) -> usize {
+    let (eights, rest) = text.as_chunks::<8>();
+    for (index, eight) in eights.iter().enumerate() {
+        let special = special_bytes(u64::from_le_bytes(*eight));
+        if special != 0 {
+            return 8 * index + special.trailing_zeros() as usize / 8;
         }
-        byte += 1;
     }
-    table[b'"' as usize] = Ends;
-    table[b'\\' as usize] = Escapes;
-    table
-};
+    let is_plain = |byte: &u8| matches!(byte, 0x20..=0x7f) && !matches!(byte, b'"' | b'\\');
+    8 * eights.len() + rest.iter().take_while(|byte| is_plain(byte)).count()
+}
+
+/// Looks at eight bytes at once: the high bit of the lowest byte that is not plain is set, and none below it.
+const fn special_bytes(eight: u64) -> u64 {
+    const LOW: u64 = u64::MAX / 255;
+    const HIGH: u64 = LOW << 7;
+    // Subtracting borrows from the next byte only if a byte is too small, and then that one is the lower.
+    let control = eight.wrapping_sub(LOW * 0x20) & !eight;
+    let quote = eight ^ (LOW * b'"' as u64);
+    let quote = quote.wrapping_sub(LOW) & !quote;
+    let backslash = eight ^ (LOW * b'\\' as u64);
+    let backslash = backslash.wrapping_sub(LOW) & !backslash;
+    (control | quote | backslash | eight) & HIGH
+}
 
 /// What is left of the JSON while it is passed over.
 struct Scanner<'a> {
@@ -131,18 +129,17 @@ impl<'a> Scanner<'a> {
 
     /// The rest of a text, its opening quotation mark being behind.
     fn text(&mut self) -> Option<()> {
-        let mut length = 0;
-        let mut ascii = true;
+        let (mut length, mut ascii) = (0, true);
         loop {
-            length += self.rest[length..].iter().position(|&byte| IN_TEXT[usize::from(byte)] != Plain)?;
-            match IN_TEXT[usize::from(self.rest[length])] {
-                Ends => break,
-                Escapes => length += escape(&self.rest[length + 1..])? + 1,
-                Forbidden => return None,
-                Plain | Beyond => {
+            length += plain_length(&self.rest[length..]);
+            match self.rest.get(length)? {
+                b'"' => break,
+                b'\\' => length += escape(&self.rest[length + 1..])? + 1,
+                0x80.. => {
                     ascii = false;
                     length += 1;
                 }
+                _ => return None,
             }
         }
         let (text, rest) = self.rest.split_at(length);
@@ -259,6 +256,21 @@ mod tests {
             }
         }
         assert!(!is_object(b"{\"a\":\"\xff\"}"));
+    }
+
+    #[test]
+    fn plain_bytes_are_counted_alike_at_every_place() {
+        for byte in 0..=u8::MAX {
+            let plain = byte.is_ascii() && byte >= 0x20 && byte != b'"' && byte != b'\\';
+            for place in 0..20 {
+                let mut text = [b'a'; 20];
+                text[place] = byte;
+                assert_eq!(plain_length(&text), if plain { 20 } else { place }, "{byte} at {place}");
+                // A byte behind it must not count before it.
+                text[place..].fill(byte);
+                assert_eq!(plain_length(&text), if plain { 20 } else { place }, "{byte} from {place} on");
+            }
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::catalog;
+use crate::checkpoint::Checkpoint;
 use crate::digest::Digest;
 use crate::disk::{Disk as _, DiskFile, MemDisk, Open};
 use crate::limits::Limits;
@@ -46,6 +47,19 @@ pub fn catalog(bytes: &[u8]) {
         );
         let lines = file.split_inclusive(|&byte| byte == b'\n').count();
         assert_eq!(entries.len() + 2, lines, "a line that is no entry");
+    }
+}
+
+/// Reads `bytes` as a checkpoint: as they are, and under a digest that matches.
+pub fn checkpoint(bytes: &[u8]) {
+    let seal = r#","sha256":""}"#.len() + 64 + 1;
+    let body = &bytes[..bytes.len().saturating_sub(seal)];
+    let sealed = [body, b",\"sha256\":\"", &Digest::of(body).hex(), b"\"}\n"].concat();
+    for document in [bytes, &sealed] {
+        if let Ok(checkpoint) = Checkpoint::parse(document) {
+            assert_eq!(checkpoint.to_bytes(), document, "written again, it is another document");
+            assert!(checkpoint.contradictions(&checkpoint).is_empty(), "it contradicts itself");
+        }
     }
 }
 

@@ -22,9 +22,10 @@ struct Target {
     mutations: u32,
 }
 
-const TARGETS: [Target; 3] = [
+const TARGETS: [Target; 4] = [
     Target { name: "line", check: fuzzing::line, mutations: 8000 },
     Target { name: "catalog", check: fuzzing::catalog, mutations: 4000 },
+    Target { name: "checkpoint", check: fuzzing::checkpoint, mutations: 4000 },
     Target { name: "scan", check: fuzzing::scan, mutations: 1200 },
 ];
 
