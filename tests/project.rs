@@ -68,6 +68,14 @@ impl Project {
         tree(&self.state())
     }
 
+    /// The same without the catalog, which is derived: a list may write it.
+    #[must_use]
+    pub fn records(&self) -> Tree {
+        let mut tree = self.tree();
+        tree.retain(|path, _| !path.starts_with("catalog"));
+        tree
+    }
+
     /// Sets a variable, or removes it.
     pub fn set(&mut self, name: &str, value: Option<&str>) {
         match value {

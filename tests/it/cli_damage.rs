@@ -35,7 +35,7 @@ fn cut(project: &Project, bytes: usize) {
 fn r_01_a_torn_tail_hides_nothing() {
     let project = noted();
     cut(&project, 7);
-    let torn = project.tree();
+    let torn = project.records();
     assert_eq!(notes(&project), ["n1", "n2"]);
     let log = project.of_item("w", "events.jsonl");
     let text = fs::read(&log).unwrap();
@@ -52,7 +52,7 @@ fn r_01_a_torn_tail_hides_nothing() {
     assert_eq!(listed["warnings"][0]["id"], "w");
     let verified = project.harn(&["verify", "--json"]).exits(5).json();
     assert_eq!(verified["problems"][0]["place"], "work/w");
-    assert_eq!(project.tree(), torn, "a read wrote something");
+    assert_eq!(project.records(), torn, "a read wrote something");
 }
 
 /// R02, N-02. The next change moves the torn bytes aside before it appends, and says so in the log.

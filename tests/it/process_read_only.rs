@@ -52,14 +52,14 @@ const READS: [&str; 7] =
 #[test]
 fn r_17_reads_work_and_say_so() {
     let project = project();
-    let before = project.tree();
+    let before = project.records();
     let state = project.state();
     for line in READS {
         // On any disk, what only looks makes nothing and says the same.
         let words: Vec<&str> = line.split_whitespace().collect();
         let writable = project.harn(&words).ok();
         assert_eq!(writable.stderr, "", "{line}");
-        assert!(project.tree() == before, "{line}: something was made");
+        assert!(project.records() == before, "{line}: something was made");
         let Some(outcome) = harn_read_only(&project, line) else { return skipped() };
         let outcome = outcome.ok();
         assert_eq!(outcome.stdout, writable.stdout, "{line}");
@@ -80,7 +80,7 @@ fn r_17_writes_fail_at_once_with_words_and_path() {
     // The first is stored already, as part of other items; the second is not.
     project.write("b.mjs", PASS);
     project.write("d.mjs", &format!("{PASS}\n"));
-    let before = project.tree();
+    let before = project.records();
     let lines = [
         "work note a --text x",
         "work create Title b.mjs --objective Objective --id b",
@@ -108,7 +108,7 @@ fn r_17_writes_fail_at_once_with_words_and_path() {
             }
         }
     }
-    assert!(project.tree() == before);
+    assert!(project.records() == before);
 }
 
 /// A project is not made on such a disk, nor the state of one that has lost it.
