@@ -15,6 +15,9 @@ pub(crate) const LINE_VERSION: u64 = 1;
 /// Bytes of `,"hash":"`, 64 digits and `"}`: the part of a line that its hash does not cover.
 const SEAL: usize = 9 + 64 + 2;
 
+/// How far before the end of a line, its line feed included, the digits of its hash begin.
+pub(crate) const HASH_FROM_END: u64 = 64 + 3;
+
 /// Bytes of `,"prev":"`, 64 digits and `"`.
 const PREV: usize = 9 + 64 + 1;
 

@@ -23,10 +23,12 @@ pub(crate) const LEASE_FILE: &str = "lease";
 pub(crate) const SUSPECT_FILE: &str = "suspect";
 /// Start of the names of files that hold moved tails.
 pub(crate) const TORN_PREFIX: &str = "events.torn-";
+/// Start of the names of files that hold damaged ends.
+pub(crate) const CUT_PREFIX: &str = "events.cut-";
 
 /// What to do about a stream whose end may not be on stable storage.
 pub(crate) const SUSPECT_HINT: &str =
-    "check the disk; the stream refuses writes while the file `suspect` stands beside its log";
+    "check the disk; the stream refuses writes until a repair has written its end again";
 
 /// What to do about a lock that somebody holds for too long.
 pub(crate) const BUSY_HINT: &str = "try again when the other command has ended";
@@ -105,8 +107,11 @@ impl ReadError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotFound { .. } | Self::Io { .. } => None,
+            Self::Damaged { damage: Damage { kind: DamageKind::CutOff { .. }, .. }, .. } => {
+                Some("open the stream again: a new handle reads it from the start".to_owned())
+            }
             Self::Damaged { .. } => {
-                Some("the bytes are untouched; verifying the ledger lists every damaged place".to_owned())
+                Some("the bytes are untouched; a repair can move the damaged end aside".to_owned())
             }
             Self::Newer { .. } => Some("use the build that wrote it, or a later one".to_owned()),
             Self::DurabilityUnknown { .. } => Some(SUSPECT_HINT.to_owned()),
@@ -270,7 +275,7 @@ impl Log {
         done: &mut Position,
         visit: &mut dyn FnMut(&Line<'_>) -> ControlFlow<()>,
     ) -> Result<ScanEnd, ReadError> {
-        if length < done.offset {
+        if !still_holds(file, length, *done).map_err(self.io(EVENTS_FILE))? {
             let kind = DamageKind::CutOff { expected: done.offset };
             return Err(self.damaged(done.seq, length, kind));
         }
@@ -306,4 +311,21 @@ impl Log {
     fn damaged_empty(&self) -> ReadError {
         self.damaged(1, 0, DamageKind::Empty)
     }
+}
+
+/// Whether the line that ended at `done` still does. A log that was cut there may have grown again since.
+fn still_holds(file: &dyn DiskFile, length: u64, done: Position) -> io::Result<bool> {
+    if length < done.offset || done.seq == 0 {
+        return Ok(length >= done.offset);
+    }
+    let mut digits = [0; 64];
+    let start = done.offset - line::HASH_FROM_END;
+    let mut filled = 0;
+    while filled < digits.len() {
+        match file.read_at(start + filled as u64, &mut digits[filled..])? {
+            0 => return Ok(false),
+            read => filled += read,
+        }
+    }
+    Ok(digits == done.hash.hex())
 }

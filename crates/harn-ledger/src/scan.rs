@@ -107,10 +107,10 @@ pub enum DamageKind {
         /// The limit.
         limit: u64,
     },
-    /// The file ends before a line that was verified earlier.
-    #[error("the log ends before byte {expected}, up to which it was verified")]
+    /// A line that was verified earlier is no longer there.
+    #[error("the log was cut before byte {expected}, up to which it was verified")]
     CutOff {
-        /// Where it was known to end.
+        /// Where that line ended.
         expected: u64,
     },
 }

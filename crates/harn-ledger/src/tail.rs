@@ -1,16 +1,48 @@
-//! Moving unfinished tails out of a log: into a file beside it, never away.
+//! Moving the end of a log out of it: into a file beside it, never away.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use crate::append::{AppendError, Torn};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{DiskFile, FileKind, Open, write_all_at};
 use crate::entry::LedgerEvent;
-use crate::log::{Log, TORN_PREFIX};
+use crate::log::{CUT_PREFIX, Log, TORN_PREFIX};
 use crate::scan::UnfinishedTail;
 use crate::time::Timestamp;
 
 const CHUNK: usize = 64 << 10;
+
+/// Why the end of a log is moved into a file beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aside {
+    /// A crash left it unfinished.
+    Torn,
+    /// It is damaged, and a person wants the log cut there.
+    Cut,
+}
+
+impl Aside {
+    /// How the names of the files begin.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Torn => TORN_PREFIX,
+            Self::Cut => CUT_PREFIX,
+        }
+    }
+
+    fn of(name: &str) -> Option<Self> {
+        [Self::Torn, Self::Cut].into_iter().find(|aside| name.starts_with(aside.prefix()))
+    }
+
+    /// What the log says of it.
+    pub(crate) const fn event(self, file: String, bytes: u64, sha256: Digest) -> LedgerEvent {
+        match self {
+            Self::Torn => LedgerEvent::TailMoved { file, bytes, sha256 },
+            Self::Cut => LedgerEvent::Cut { file, bytes, sha256 },
+        }
+    }
+}
 
 impl Log {
     /// Moves `tail` aside and tells of it, and of files that an earlier writer moved without living to record it.
@@ -24,34 +56,46 @@ impl Log {
     ) -> Result<Vec<LedgerEvent>, AppendError> {
         let mut events = Vec::new();
         if let Torn::Told(told) = torn {
-            for name in self.torn_files()? {
-                if !told.contains(&name) {
-                    events.push(self.describe(name)?);
-                }
+            for name in self.untold_files(told)? {
+                self.sync_moved(&name)?;
+                events.push(self.describe(name)?);
             }
         }
         if let Some(tail) = tail {
-            let (name, moved) = self.new_torn_file(now)?;
-            let path = self.path(&name);
-            let copied = copy(file, tail.offset, &*moved, name)
-                .and_then(|event| self.disk.sync_dir(&self.directory).map(|()| event));
-            events.push(copied.map_err(|source| {
-                // The tail still stands in the log, so half a copy of it is worth nothing.
-                drop(self.disk.unlink(&path));
-                self.write_failed(source)
-            })?);
-            file.truncate(tail.offset).map_err(|source| self.write_failed(source))?;
-            self.settle_cut(file)?;
+            events.push(self.move_aside(Aside::Torn, file, tail.offset, now)?);
         }
         Ok(events)
     }
 
-    fn torn_files(&self) -> Result<Vec<String>, AppendError> {
+    /// Moves everything from `offset` on into a file beside the log. Called under the exclusive lock.
+    pub(crate) fn move_aside(
+        &self,
+        aside: Aside,
+        file: &dyn DiskFile,
+        offset: u64,
+        now: Timestamp,
+    ) -> Result<LedgerEvent, AppendError> {
+        let (name, moved) = self.new_file(aside, now)?;
+        let path = self.path(&name);
+        let copied = copy(file, offset, &*moved)
+            .and_then(|copied| self.disk.sync_dir(&self.directory).map(|()| copied));
+        let (bytes, sha256) = copied.map_err(|source| {
+            // The bytes still stand in the log, so half a copy of them is worth nothing.
+            drop(self.disk.unlink(&path));
+            self.write_failed(source)
+        })?;
+        file.truncate(offset).map_err(|source| self.write_failed(source))?;
+        self.settle_cut(file)?;
+        Ok(aside.event(name, bytes, sha256))
+    }
+
+    /// Names of files that hold what was moved out of the log, and that the log does not tell of; sorted.
+    pub(crate) fn untold_files(&self, known: &BTreeSet<String>) -> Result<Vec<String>, AppendError> {
         let names = self.disk.read_dir(&self.directory).map_err(|source| self.write_failed(source))?;
         let mut names: Vec<String> = names
             .into_iter()
             .filter_map(|name| name.into_string().ok())
-            .filter(|name| name.starts_with(TORN_PREFIX) && self.is_file(name))
+            .filter(|name| Aside::of(name).is_some() && !known.contains(name) && self.is_file(name))
             .collect();
         names.sort();
         Ok(names)
@@ -61,62 +105,78 @@ impl Log {
         self.disk.stat(&self.path(name)).is_ok_and(|stat| stat.kind == FileKind::File)
     }
 
-    /// Creates `events.torn-<utc>-<n>` under the first number that is free.
-    fn new_torn_file(&self, now: Timestamp) -> Result<(String, std::sync::Arc<dyn DiskFile>), AppendError> {
+    /// The names that a file moved aside at this time may have: `events.torn-<utc>-<n>`, or `cut` in place of `torn`.
+    pub(crate) fn names(aside: Aside, now: Timestamp) -> impl Iterator<Item = String> {
         let utc: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-        let mut number = 1;
-        loop {
-            let name = format!("{TORN_PREFIX}{utc}-{number}");
+        (1_u64..).map(move |number| format!("{}{utc}-{number}", aside.prefix()))
+    }
+
+    /// Creates a file under the first name that is free.
+    fn new_file(
+        &self,
+        aside: Aside,
+        now: Timestamp,
+    ) -> Result<(String, std::sync::Arc<dyn DiskFile>), AppendError> {
+        for name in Self::names(aside, now) {
             match self.disk.open(&self.path(&name), Open::CreateNew) {
                 Ok(file) => return Ok((name, file)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => return Err(AppendError::at(self.path(&name), source)),
             }
         }
+        unreachable!("the names do not end")
     }
 
-    /// What the log says of a file that was found, once a power loss cannot change it any more. Its name needs no sync:
-    /// if its writer did not live to sync it, the tail still stands in the log, and moving it syncs the directory.
-    fn describe(&self, name: String) -> Result<LedgerEvent, AppendError> {
+    /// Makes sure that a power loss cannot change a file that was found. Its name needs no sync: if its writer did not
+    /// live to sync it, the bytes still stand in the log, and moving them syncs the directory.
+    fn sync_moved(&self, name: &str) -> Result<(), AppendError> {
+        let path = self.path(name);
+        let synced = self.disk.open(&path, Open::Read).and_then(|file| file.sync());
+        synced.map_err(|source| AppendError::at(path, source))
+    }
+
+    /// What the log says of a file that was found.
+    pub(crate) fn describe(&self, name: String) -> Result<LedgerEvent, AppendError> {
         let path = self.path(&name);
-        let describe = || {
-            let file = self.disk.open(&path, Open::Read)?;
-            file.sync()?;
-            hash_file(&*file)
-        };
-        match describe() {
-            Ok((bytes, sha256)) => Ok(LedgerEvent::TailMoved { file: name, bytes, sha256 }),
+        let aside = Aside::of(&name).expect("only files with such names are looked for");
+        match self.disk.open(&path, Open::Read).and_then(|file| hash_file(&*file)) {
+            Ok((bytes, sha256)) => Ok(aside.event(name, bytes, sha256)),
             Err(source) => Err(AppendError::at(path, source)),
         }
     }
 }
 
-/// Copies everything from `offset` on and brings the copy to stable storage.
-fn copy(from: &dyn DiskFile, offset: u64, to: &dyn DiskFile, name: String) -> io::Result<LedgerEvent> {
-    let mut hasher = Hasher::default();
+/// Copies everything from `offset` on, brings the copy to stable storage, and returns its length and digest.
+fn copy(from: &dyn DiskFile, offset: u64, to: &dyn DiskFile) -> io::Result<(u64, Digest)> {
     let mut copied = 0;
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        let read = from.read_at(offset + copied, &mut buffer)?;
-        if read == 0 {
-            to.sync()?;
-            return Ok(LedgerEvent::TailMoved { file: name, bytes: copied, sha256: hasher.finish() });
-        }
-        write_all_at(to, copied, &buffer[..read])?;
-        hasher.update(&buffer[..read]);
-        copied += read as u64;
-    }
+    let found = read_from(from, offset, |bytes| {
+        write_all_at(to, copied, bytes)?;
+        copied += bytes.len() as u64;
+        Ok(())
+    })?;
+    to.sync()?;
+    Ok(found)
 }
 
 /// Length and digest of a whole file.
 pub(crate) fn hash_file(file: &dyn DiskFile) -> io::Result<(u64, Digest)> {
+    read_from(file, 0, |_| Ok(()))
+}
+
+/// Shows a file from `offset` on to `visit`, piece by piece, and returns the length and digest of it all.
+pub(crate) fn read_from(
+    file: &dyn DiskFile,
+    offset: u64,
+    mut visit: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<(u64, Digest)> {
     let mut hasher = Hasher::default();
     let mut length = 0;
     let mut buffer = vec![0; CHUNK];
     loop {
-        match file.read_at(length, &mut buffer)? {
+        match file.read_at(offset + length, &mut buffer)? {
             0 => return Ok((length, hasher.finish())),
             read => {
+                visit(&buffer[..read])?;
                 hasher.update(&buffer[..read]);
                 length += read as u64;
             }

@@ -38,6 +38,13 @@ pub struct VerifyOptions {
     pub threads: Option<NonZero<usize>>,
 }
 
+impl VerifyOptions {
+    /// The limits to hold a stream of this kind to.
+    pub(crate) fn limits_of(&self, kind: &str) -> Limits {
+        self.limits.get(kind).copied().unwrap_or(Limits::WIDEST)
+    }
+}
+
 /// What verification found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]

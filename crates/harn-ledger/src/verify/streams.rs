@@ -16,8 +16,9 @@ use crate::checkpoint::Checkpoint;
 use crate::disk::FileKind;
 use crate::id::{StreamId, StreamName, check_kind};
 use crate::ledger::Ledger;
-use crate::limits::Limits;
-use crate::log::{EVENTS_FILE, INTENT_FILE, LEASE_FILE, Log, ReadError, SUSPECT_FILE, TORN_PREFIX};
+use crate::log::{
+    CUT_PREFIX, EVENTS_FILE, INTENT_FILE, LEASE_FILE, Log, ReadError, SUSPECT_FILE, TORN_PREFIX,
+};
 use crate::parallel;
 use crate::scan::{Position, UnfinishedTail};
 use crate::staging::STAGING;
@@ -106,7 +107,7 @@ impl Walk<'_> {
     }
 
     fn stream(&self, name: StreamName, threads: NonZero<usize>, found: &mut Problems<'_>) {
-        let limits = self.options.limits.get(name.kind()).copied().unwrap_or(Limits::WIDEST);
+        let limits = self.options.limits_of(name.kind());
         let place = name.to_string();
         let removed = self.removed(&name);
         let known = self.against().and_then(|checkpoint| checkpoint.heads().get(&name)).copied();
@@ -118,7 +119,7 @@ impl Walk<'_> {
                 found.add(&*place, ProblemKind::Suspect);
             }
             let own = [INTENT_FILE, EVENTS_FILE, LEASE_FILE, SUSPECT_FILE];
-            if own.contains(&&*file) || file.starts_with(TORN_PREFIX) || file.starts_with("events.cut-") {
+            if own.contains(&&*file) || file.starts_with(TORN_PREFIX) || file.starts_with(CUT_PREFIX) {
                 found.check_place(&log.path(&file), &place, FileKind::File);
             } else {
                 found.add(format!("{place}/{file}"), ProblemKind::ForeignFile);
