@@ -206,13 +206,19 @@ impl Log {
 
     /// Takes the lock of the log, unless its end may not be what stable storage holds.
     pub(crate) fn start_append(&self) -> Result<Appending<'_>, AppendError> {
+        let appending = self.start_repair()?;
+        if self.is_suspect().map_err(self.io(SUSPECT_FILE))? {
+            return Err(AppendError::DurabilityUnknown { stream: self.name.clone(), source: None });
+        }
+        Ok(appending)
+    }
+
+    /// Takes the lock of the log, whatever stable storage holds.
+    pub(crate) fn start_repair(&self) -> Result<Appending<'_>, AppendError> {
         let file = self.writer()?;
         let held = lock::take(file, Lock::Exclusive, LOG_DEADLINE)
             .map_err(|source| self.write_failed(source))?
             .ok_or_else(|| AppendError::Busy { stream: self.name.clone() })?;
-        if self.is_suspect().map_err(self.io(SUSPECT_FILE))? {
-            return Err(AppendError::DurabilityUnknown { stream: self.name.clone(), source: None });
-        }
         let found = file.stat().map_err(self.io(EVENTS_FILE))?;
         Ok(Appending { log: self, file, found, _held: held })
     }

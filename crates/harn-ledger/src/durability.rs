@@ -31,8 +31,13 @@ impl Refusals {
         self.read_only
     }
 
-    fn add(&self, stream: &StreamName) {
+    pub(crate) fn add(&self, stream: &StreamName) {
         self.unsynced.lock().unwrap_or_else(PoisonError::into_inner).insert(stream.clone());
+    }
+
+    /// The stream was brought to stable storage after all.
+    pub(crate) fn remove(&self, stream: &StreamName) {
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner).remove(stream);
     }
 
     fn contains(&self, stream: &StreamName) -> bool {

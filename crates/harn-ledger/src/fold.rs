@@ -125,7 +125,7 @@ pub(crate) fn told_of<E>(entry: &Entry<E>) -> Option<String> {
 }
 
 /// The file that a line of the ledger tells of.
-fn moved_file(event: &LedgerEvent) -> &str {
+pub(crate) fn moved_file(event: &LedgerEvent) -> &str {
     let (LedgerEvent::TailMoved { file, .. } | LedgerEvent::Cut { file, .. }) = event;
     file
 }

@@ -251,6 +251,11 @@ impl Ledger {
     pub(crate) fn threads(&self) -> NonZeroUsize {
         self.shared.threads.unwrap_or_else(parallel::threads)
     }
+
+    /// Lets the next handle to the stream be a new one.
+    pub(crate) fn forget_handle(&self, name: &StreamName) {
+        self.shared.handles().remove(name);
+    }
 }
 
 /// A stream that is to be created, encoded.

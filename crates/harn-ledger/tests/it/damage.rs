@@ -12,7 +12,7 @@ use crate::account::{Account, credited, open_account};
 use crate::forge::{Forged, hash_of, lines, seal};
 use crate::store::{INTENT, LOG, account, in_memory, open, read, tree, write};
 
-fn six_events(ledger: &Ledger) {
+pub(crate) fn six_events(ledger: &Ledger) {
     let stream = open_account(ledger, "a");
     for cents in 1..=5 {
         stream.append(Expect::Any, "teller", vec![credited(cents)]).unwrap();
@@ -46,15 +46,8 @@ fn assert_damaged(disk: &MemDisk, expected: &Damage, what: &str) {
     assert_eq!(tree(disk, Path::new("/bank")), before, "{what}: the bytes were touched");
 }
 
-/// R04: line 3 of 6, damaged in each way there is.
-#[test]
-fn every_kind_of_damage_is_told_with_its_place() {
-    let (disk, ledger) = in_memory();
-    six_events(&ledger);
-    let path = account("a").join(LOG);
-    let log = read(&disk, &path);
-    let whole: Vec<Vec<u8>> = lines(&log).into_iter().map(<[u8]>::to_vec).collect();
-    let offset = whole[..2].concat().len() as u64;
+/// Line 3 of the account `a`, damaged in each way there is, given its whole lines.
+pub(crate) fn damaged_third_lines(whole: &[Vec<u8>]) -> Vec<(&'static str, Vec<u8>, DamageKind)> {
     let prev = hash_of(&whole[1]);
     let forged = |data: &str| Forged::new("account/a", 3, prev, "account.credited", data);
     let sealed = |old: &str, new: &str| {
@@ -68,7 +61,7 @@ fn every_kind_of_damage_is_told_with_its_place() {
     let cut_short = [&whole[2][..whole[2].len() - 11], b"\n"].concat();
     let mut half_zeros = whole[2].clone();
     half_zeros[100..150].fill(0);
-    let cases: Vec<(&str, Vec<u8>, DamageKind)> = vec![
+    vec![
         ("cut short, line feed kept", cut_short, DamageKind::Hash),
         ("a hole", zeros, DamageKind::Hole),
         ("a hole in the line", half_zeros, DamageKind::Hole),
@@ -120,8 +113,19 @@ fn every_kind_of_damage_is_told_with_its_place() {
             Forged { ts: "2026-07-22T11:59:59.999999Z".to_owned(), ..forged(r#"{"cents":2}"#) }.line(),
             DamageKind::Time,
         ),
-    ];
-    for (what, line, kind) in cases {
+    ]
+}
+
+/// R04: line 3 of 6, damaged in each way there is.
+#[test]
+fn every_kind_of_damage_is_told_with_its_place() {
+    let (disk, ledger) = in_memory();
+    six_events(&ledger);
+    let path = account("a").join(LOG);
+    let log = read(&disk, &path);
+    let whole: Vec<Vec<u8>> = lines(&log).into_iter().map(<[u8]>::to_vec).collect();
+    let offset = whole[..2].concat().len() as u64;
+    for (what, line, kind) in damaged_third_lines(&whole) {
         let mut damaged = whole.clone();
         damaged[2] = line;
         write(&disk, &path, &damaged.concat());

@@ -10,8 +10,8 @@ use harn_ledger::text::TextError;
 use harn_ledger::{
     Actor, AppendError, BLOB_MAX, BlobError, CHECKPOINT_STREAMS_MAX, Checkpoint, CheckpointError,
     CreateError, Damage, DamageKind, Digest, EventNotCanonical, LeaseError, OpenError, ParseCheckpointError,
-    PlaceProblem, ProblemKind, ReadError, StreamError, StreamId, StreamName, Timestamp, UnfinishedTail,
-    UnsafePlace, WriteCheckpointError,
+    PlaceProblem, ProblemKind, ReadError, RepairError, StreamError, StreamId, StreamName, Timestamp,
+    UnfinishedTail, UnsafePlace, WriteCheckpointError,
 };
 
 use crate::golden::assert_golden;
@@ -244,6 +244,18 @@ fn checkpoints() -> Vec<String> {
     texts
 }
 
+fn repairing() -> Vec<String> {
+    let damage = Damage { line: 1, offset: 0, kind: DamageKind::Intent, lines_behind: 2 };
+    render_all!([
+        RepairError::Id(StreamId::new("..").unwrap_err()),
+        RepairError::Kind(StreamName::new("Work", StreamId::new("a").unwrap()).unwrap_err()),
+        RepairError::NothingWhole { stream: stream(), damage },
+        RepairError::NotReadBack { stream: stream() },
+        RepairError::Append(AppendError::ReadOnly),
+        RepairError::Append(AppendError::Read(damaged(DamageKind::Hash))),
+    ])
+}
+
 #[test]
 fn every_error_with_its_hint() {
     let sections = [
@@ -255,6 +267,7 @@ fn every_error_with_its_hint() {
         ("Texts", texts()),
         ("Verifying", verifying()),
         ("Checkpoints", checkpoints()),
+        ("Repairing", repairing()),
     ];
     let mut all = String::new();
     for (title, errors) in sections {

@@ -232,13 +232,7 @@ fn both_disks_hold_the_same_bytes() {
 #[test]
 fn golden_bytes_read_as_they_always_did() {
     for Case { name, reading, .. } in cases() {
-        let disk = MemDisk::new();
-        let ledger = Ledger::builder("/bank").disk(disk.clone()).open().unwrap();
-        disk.create_dir(Path::new("/bank/account")).unwrap();
-        disk.create_dir(&account("alice")).unwrap();
-        for (file, bytes) in files(&OsDisk, &directory(name)) {
-            write(&disk, &account("alice").join(file), &bytes);
-        }
+        let (_, ledger) = stored(name);
         let problem = match ledger.stream::<Account>("alice") {
             Ok(stream) => {
                 let entries: Vec<String> = stream.history().unwrap().iter().map(render).collect();
@@ -267,6 +261,18 @@ fn golden_bytes_read_as_they_always_did() {
             .collect();
         assert_eq!(problems, problem.into_iter().collect::<Vec<_>>(), "{name}");
     }
+}
+
+/// A ledger with the account `alice` as a golden directory holds it.
+pub(crate) fn stored(name: &str) -> (MemDisk, Ledger) {
+    let disk = MemDisk::new();
+    let ledger = Ledger::builder("/bank").disk(disk.clone()).clock(Ticking::from_noon()).open().unwrap();
+    disk.create_dir(Path::new("/bank/account")).unwrap();
+    disk.create_dir(&account("alice")).unwrap();
+    for (file, bytes) in files(&OsDisk, &directory(name)) {
+        write(&disk, &account("alice").join(file), &bytes);
+    }
+    (disk, ledger)
 }
 
 fn render(entry: &Entry<AccountEvent>) -> String {

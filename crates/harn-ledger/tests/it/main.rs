@@ -41,6 +41,8 @@ mod places;
 mod properties;
 mod read_only;
 mod read_only_disk;
+mod repair;
+mod resync;
 mod round_trip;
 mod tails;
 mod tamper;
