@@ -5,6 +5,7 @@
 mod book;
 mod diary;
 mod inspection;
+mod repairs;
 mod workloads;
 
 use std::path::PathBuf;
@@ -167,4 +168,8 @@ matrix! {
     between_rename_and_sync: 8,
     checkpoint_of_an_append: 9,
     checkpoint_of_a_new_stream: 10,
+    repair_tail: 11,
+    repair_cut: 12,
+    repair_resync: 13,
+    repair_cut_suspect: 14,
 }

@@ -43,10 +43,8 @@ fn assert_sound(ledger: &Ledger, what: &str) {
 
 /// Files of moved parts, with their bytes.
 fn moved_files(disk: &MemDisk) -> BTreeMap<String, Vec<u8>> {
-    let names = disk.read_dir(&account("a")).unwrap();
-    let names = names.into_iter().map(|name| name.into_string().unwrap());
-    let moved = names.filter(|name| name.starts_with("events.torn-") || name.starts_with("events.cut-"));
-    moved.map(|name| (name.clone(), read(disk, &account("a").join(&name)))).collect()
+    let names = crate::store::moved_files(disk, &account("a")).into_iter();
+    names.map(|name| (name.clone(), read(disk, &account("a").join(&name)))).collect()
 }
 
 /// What the log tells of moved files, each once.

@@ -116,12 +116,19 @@ pub(crate) fn tree(disk: &dyn Disk, root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Names of the moved tails of a stream, sorted.
 pub(crate) fn torn_files(disk: &dyn Disk, stream: &Path) -> Vec<String> {
+    let mut names = moved_files(disk, stream);
+    names.retain(|name| name.starts_with("events.torn-"));
+    names
+}
+
+/// Names of the files that hold what was moved out of the log of a stream, sorted.
+pub(crate) fn moved_files(disk: &dyn Disk, stream: &Path) -> Vec<String> {
     let mut names: Vec<String> = disk
         .read_dir(stream)
         .unwrap()
         .into_iter()
         .map(|name| name.into_string().unwrap())
-        .filter(|name| name.starts_with("events.torn-"))
+        .filter(|name| name.starts_with("events.torn-") || name.starts_with("events.cut-"))
         .collect();
     names.sort();
     names

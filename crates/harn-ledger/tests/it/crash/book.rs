@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use harn_ledger::disk::FaultyDisk;
 use harn_ledger::{
     AppendError, BlobRef, Checkpoint, CheckpointError, CreateError, Expect, FixedClock, Ledger, ReadError,
-    Stream, WriteCheckpointError,
+    Repair, Stream, WriteCheckpointError,
 };
 
 use super::diary::{Diary, DiaryEvent, Title};
+use super::repairs::{self, Evidence};
 use crate::store::{LOG, noon, read};
 
 /// Where a checkpoint is written.
@@ -34,6 +35,8 @@ struct Records {
     checkpoint: Option<(Checkpoint, bool)>,
     /// Streams of which the ledger said that their end may be lost.
     unknown: BTreeSet<String>,
+    /// Streams that need a repair.
+    evidence: BTreeMap<String, Evidence>,
     numbers: u64,
 }
 
@@ -80,6 +83,19 @@ impl Book {
 
     pub(crate) fn is_unknown(&self, id: &str) -> bool {
         self.records().unknown.contains(id)
+    }
+
+    pub(crate) fn evidence(&self) -> BTreeMap<String, Evidence> {
+        self.records().evidence.clone()
+    }
+
+    /// Notes that a stream needs a repair, and what must not be lost by it.
+    pub(crate) fn needs_repair(&self, id: &str, evidence: Evidence) {
+        self.records().evidence.insert(id.to_owned(), evidence);
+    }
+
+    pub(crate) fn is_durable_again(&self, id: &str) {
+        self.records().unknown.remove(id);
     }
 
     /// Opens the ledger; if that fails, once more.
@@ -188,6 +204,22 @@ impl Book {
         };
         self.records().streams.get_mut(id).unwrap().pop();
         append(&again).unwrap_or_else(|again| panic!("{place}: {error:?}, then {again:?}"));
+        true
+    }
+
+    /// Repairs a diary, and tells whether that was acknowledged. What the log shows is there for good then.
+    pub(crate) fn repair(&self, ledger: &Ledger, id: &str, repair: Repair) -> bool {
+        let place = self.place();
+        if let Err(error) = repairs::apply(ledger, id, repair) {
+            if !self.records().persistent {
+                return false;
+            }
+            let again = repairs::to_the_end(ledger, id, repair);
+            again.unwrap_or_else(|again| panic!("{place}: {error:?}, then {again:?}"));
+        }
+        let mut records = self.records();
+        records.unknown.remove(id);
+        records.streams.get_mut(id).unwrap().iter_mut().for_each(|batch| batch.acknowledged = true);
         true
     }
 

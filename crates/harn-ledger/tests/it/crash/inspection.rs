@@ -12,7 +12,8 @@ use harn_ledger::{
 
 use super::book::{Batch, Book, CHECKPOINT, open, stream_directory};
 use super::diary::{Diary, DiaryEvent};
-use crate::store::{read, torn_files};
+use super::repairs::repair_to_the_end;
+use crate::store::{moved_files, read};
 
 /// What of the unsynced changes is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,7 @@ enum Found {
 pub(crate) fn inspect(disk: &FaultyDisk, book: &Book, left: Left) {
     let place = book.place();
     let ledger = open(disk).unwrap_or_else(|| panic!("{place}: the ledger does not open"));
+    repair_to_the_end(disk, &ledger, book);
     let found: BTreeMap<String, Found> = book
         .streams()
         .iter()
@@ -237,14 +239,16 @@ fn assert_moved_tails(disk: &FaultyDisk, ledger: &Ledger, id: &str, place: &str)
     let mut told = BTreeMap::new();
     for entry in ledger.stream::<Diary>(id).unwrap().history().unwrap() {
         if let Entry::Ledger(recorded) = entry {
-            let LedgerEvent::TailMoved { file, bytes, sha256 } = recorded.event else {
+            let (LedgerEvent::TailMoved { file, bytes, sha256 } | LedgerEvent::Cut { file, bytes, sha256 }) =
+                recorded.event
+            else {
                 panic!("{place}: {id}: {:?}", recorded.event);
             };
             assert_eq!(told.insert(file, (bytes, sha256)), None, "{place}: {id}: told twice");
         }
     }
     let directory = stream_directory(id);
-    let stored: BTreeMap<String, (u64, Digest)> = torn_files(disk, &directory)
+    let stored: BTreeMap<String, (u64, Digest)> = moved_files(disk, &directory)
         .into_iter()
         .map(|name| {
             let bytes = read(disk, &directory.join(&name));

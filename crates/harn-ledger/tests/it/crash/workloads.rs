@@ -1,10 +1,11 @@
 //! What the ledger is doing when things go wrong.
 
-use harn_ledger::disk::{Disk as _, FaultyDisk, Lock, Moment, Open, Operation};
-use harn_ledger::{Decider as _, FixedClock, Ledger, Stream};
+use harn_ledger::disk::{Disk as _, Fault, FaultyDisk, Lock, Moment, Open, Operation};
+use harn_ledger::{Decider as _, FixedClock, Ledger, Repair, Stream};
 
 use super::book::{Book, stream_directory};
 use super::diary::{Diary, DiaryEvent};
+use super::repairs::Evidence;
 use crate::scripted_disk::{Act, Call, ScriptedDisk};
 use crate::store::{LOG, noon};
 
@@ -53,12 +54,76 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         prepare: unsynced_name,
         run: |disk, book| _ = checkpoint(disk, book),
     },
+    Workload {
+        name: "repair tail",
+        prepare: |disk, book| needs_repair(disk, book, diary_with_a_tail),
+        run: |disk, book| _ = repair(disk, book, Repair::MoveTail),
+    },
+    Workload {
+        name: "repair cut",
+        prepare: |disk, book| needs_repair(disk, book, damaged_diary),
+        run: |disk, book| _ = repair(disk, book, Repair::CutAtDamage),
+    },
+    Workload {
+        name: "repair resync",
+        prepare: suspect_diary,
+        run: |disk, book| _ = repair(disk, book, Repair::Resync),
+    },
+    Workload {
+        name: "repair cut, suspect",
+        prepare: |disk, book| {
+            suspect_diary(disk, book);
+            damage_the_end(disk);
+        },
+        run: |disk, book| _ = repair(disk, book, Repair::CutAtDamage),
+    },
 ];
 
 fn one_diary(disk: &FaultyDisk, book: &Book) {
     let ledger = book.open(disk).unwrap();
     let stream = book.create(&ledger, "a").unwrap();
     assert!(book.append(disk, &stream, &[100]));
+}
+
+/// What stands in the log behind the one diary's events needs a repair.
+fn needs_repair(disk: &FaultyDisk, book: &Book, prepare: fn(&FaultyDisk, &Book)) {
+    let kept = {
+        let disk = FaultyDisk::new();
+        one_diary(&disk, &Book::default());
+        usize::try_from(log_length(&disk)).unwrap()
+    };
+    prepare(disk, book);
+    let log = crate::store::read(disk, &stream_directory("a").join(LOG));
+    book.needs_repair("a", Evidence { log, kept });
+}
+
+/// Several pages of events, whose first batch is damaged in its second line.
+fn damaged_diary(disk: &FaultyDisk, book: &Book) {
+    one_diary(disk, book);
+    let start = log_length(disk);
+    let stream = book.open(disk).unwrap().stream::<Diary>("a").unwrap();
+    let lost = book.fork("", false);
+    assert!(lost.append(disk, &stream, &[3000, 3000]) && lost.append(disk, &stream, &[4400, 100]));
+    let log = disk.open(&stream_directory("a").join(LOG), Open::Write).unwrap();
+    log.write_at(start + 4000, b"!").unwrap();
+    log.sync().unwrap();
+}
+
+/// Several pages of events are shown, and are not on stable storage.
+fn suspect_diary(disk: &FaultyDisk, book: &Book) {
+    one_diary(disk, book);
+    let log = crate::store::read(disk, &stream_directory("a").join(LOG));
+    book.needs_repair("a", Evidence { kept: log.len(), log });
+    let stream = book.open(disk).unwrap().stream::<Diary>("a").unwrap();
+    disk.fail_at(disk.operations().len() + 2, Fault::SyncError);
+    assert!(!book.append(disk, &stream, &[4400, 4400, 30]));
+    assert!(disk.stat(&stream_directory("a").join("suspect")).is_ok());
+}
+
+/// And behind them stands what is no line, and is not on stable storage either.
+fn damage_the_end(disk: &FaultyDisk) {
+    let log = disk.open(&stream_directory("a").join(LOG), Open::Write).unwrap();
+    log.write_at(log_length(disk), &[b"damage\n".repeat(700), b"damage".to_vec()].concat()).unwrap();
 }
 
 /// The tail is longer than a page, consists of the whole lines of an unfinished batch and a torn one, and is on stable
@@ -159,6 +224,13 @@ fn checkpoint(disk: &FaultyDisk, book: &Book) -> Option<()> {
     book.checkpoint(disk, &ledger)?;
     let stream = ledger.stream::<Diary>("a").ok()?;
     book.append(disk, &stream, &[30]).then_some(())
+}
+
+/// The repaired diary takes events again, through the process that repaired it.
+fn repair(disk: &FaultyDisk, book: &Book, repair: Repair) -> Option<()> {
+    let ledger = book.open(disk)?;
+    book.repair(&ledger, "a", repair).then_some(())?;
+    book.append(disk, &ledger.stream::<Diary>("a").ok()?, &[4000, 200]).then_some(())
 }
 
 /// The ledger of a process that lets a second process append just before its next call of a kind, unless it holds the
