@@ -13,6 +13,7 @@ mod cli_refusals_govern;
 mod cli_refusals_run;
 mod cli_refused;
 mod cli_reopen;
+mod cli_repair;
 mod cli_seed;
 mod cli_shapes;
 mod cli_snapshot;

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod disposition;
 mod numbers;
+mod repair;
 mod run;
 mod text;
 mod work;
@@ -13,6 +14,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use checkpoint::{CheckpointArgs, VerifyArgs};
 pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
+pub use repair::RepairArgs;
 pub use run::RunCommand;
 pub use work::{AcceptArgs, ActArgs, CreateArgs, ReopenArgs, RunArgs, WorkCommand};
 
@@ -94,6 +96,17 @@ pub enum Command {
         after_help = CHECKPOINT_EXAMPLES
     )]
     Checkpoint(CheckpointArgs),
+    /// Mend a stream: a dry run unless it is told to apply
+    #[command(
+        long_about = "Mend one stream whose log was left unfinished by a crash, damaged, or not brought to the disk. \
+                      Nothing is deleted: what leaves the log is kept in a file beside it, and the log says so. \
+                      Without `--apply` nothing is changed.\n\nWithout another option an unfinished tail is moved \
+                      aside, as the next change would do anyway.\n\nExits 0 if it is done or there is nothing to do, \
+                      3 if it is refused, 5 if the stream is damaged and stays so, 6 if its end may not be on the \
+                      disk and stays so.",
+        after_help = REPAIR_EXAMPLES
+    )]
+    Repair(RepairArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -141,6 +154,13 @@ Examples:
   harn work accept ID --dispose f1=fixed
   harn work accept ID --dispose f1=deferred:tracked separately
   harn work reconcile";
+
+const REPAIR_EXAMPLES: &str = "\
+Examples:
+  harn repair --stream work/ID
+  harn repair --stream work/ID --cut-at-damage
+  harn repair --stream work/ID --cut-at-damage --apply
+  harn repair --stream run/ID --resync --apply";
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod completions;
 mod init;
+mod repair;
 mod run;
 mod verify;
 mod work;
@@ -91,7 +92,11 @@ pub(crate) fn run(
             completions::run(*shell, output);
             return Ok(Exit::Done);
         }
-        Command::Work(_) | Command::Run(_) | Command::Verify(_) | Command::Checkpoint(_) => {}
+        Command::Work(_)
+        | Command::Run(_)
+        | Command::Verify(_)
+        | Command::Checkpoint(_)
+        | Command::Repair(_) => {}
     }
     let session = Session::open(root, io)?;
     let (palette, words) = (Palette::new(colored.stdout), Palette::new(colored.stderr));
@@ -101,6 +106,7 @@ pub(crate) fn run(
         Command::Run(command) => run::run(&mut context, command),
         Command::Verify(args) => verify::run(&mut context, args),
         Command::Checkpoint(args) => checkpoint::run(&mut context, args),
+        Command::Repair(args) => repair::run(&mut context, args),
         Command::Init | Command::Completions { .. } => Ok(Exit::Done),
     };
     match result {

@@ -118,15 +118,15 @@ pub(crate) trait Fails: Error {
     fn failure(&self) -> Failure;
 }
 
-/// Errors that have a code fail in one way. If a stream could not be read, its damage becomes data.
+/// Errors that have a code fail in one way. If a stream needs a repair, they say which.
 macro_rules! fails {
-    ($($error:ty => $hint:expr, $read_error:expr;)*) => {
+    ($($error:ty => $hint:expr, $trouble:expr;)*) => {
         $(impl Fails for $error {
             fn failure(&self) -> Failure {
                 let code = self.code();
                 let hint: fn(&Self) -> Option<String> = $hint;
                 let failure = Failure::from_error(exits::exit_of(code), code, hint(self), self);
-                damage::described(failure, $read_error(self))
+                damage::described(failure, $trouble(self))
             }
         })*
     };
@@ -137,7 +137,8 @@ fails! {
     harn_engine::attempt::ScriptError => Self::hint, damage::none;
     harn_ledger::CheckpointError => Self::hint, damage::of_checkpoint;
     harn_ledger::ParseCheckpointError => Self::hint, damage::none;
-    harn_ledger::ReadError => Self::hint, Some;
+    harn_ledger::ReadError => Self::hint, damage::of_read;
+    harn_ledger::RepairError => Self::hint, damage::of_repair;
     harn_ledger::StreamError => Self::hint, damage::of_stream;
     harn_ledger::WriteCheckpointError => Self::hint, damage::none;
     harn_workflow::CreateWorkError => Self::hint, damage::of_create;

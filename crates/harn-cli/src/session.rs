@@ -76,6 +76,11 @@ impl Session {
         Config::read(&self.project.configuration)
     }
 
+    /// Whether a workflow started this process.
+    pub(crate) fn is_child(&self) -> bool {
+        self.role == Role::WorkflowChild
+    }
+
     /// Who acts: the option, `HARN_ACTOR`, `USER`, or `operator`.
     pub(crate) fn caller(&self, option: Option<&str>, io: &Io<'_>) -> Result<Caller, Failure> {
         let named = option.or_else(|| io.text_variable("HARN_ACTOR")).or_else(|| io.text_variable("USER"));

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use harn_ledger::{CHECKPOINT_MAX, Checkpoint, Decider as _, VerifyOptions};
+use harn_ledger::{CHECKPOINT_MAX, Checkpoint, Decider as _, Problem, ProblemKind, VerifyOptions};
 use harn_workflow::run::Run;
 use harn_workflow::work::Work;
 use serde_json::{Value, json};
@@ -16,21 +16,24 @@ use crate::failure::Failure;
 use crate::text::safe_line;
 
 pub(super) fn run(context: &mut Context<'_, '_>, args: &VerifyArgs) -> Result<Exit, Failure> {
-    let against = args.against.as_deref().map(|file| read(context, file)).transpose()?;
-    let mut options = VerifyOptions::default();
-    options.limits.insert(Work::KIND.to_owned(), Work::LIMITS);
-    options.limits.insert(Run::KIND.to_owned(), Run::LIMITS);
-    options.against = against;
+    let mut options = options();
+    options.against = args.against.as_deref().map(|file| read(context, file)).transpose()?;
     let works = &context.session.works;
     let found = works.ledger().verify(&options);
     let unproved = works.verify_proofs();
 
-    let mut problems: Vec<(String, &str, String)> =
-        found.problems.iter().map(|it| (it.place.clone(), it.kind.code(), it.kind.to_string())).collect();
-    problems.extend(unproved.iter().map(|it| (format!("work/{}", it.id), it.code(), it.to_string())));
+    let mut problems: Vec<(String, &str, String, Option<String>)> = found
+        .problems
+        .iter()
+        .map(|it| (it.place.clone(), it.kind.code(), it.kind.to_string(), repair(it)))
+        .collect();
+    problems.extend(unproved.iter().map(|it| (format!("work/{}", it.id), it.code(), it.to_string(), None)));
 
-    for (place, _, what) in &problems {
+    for (place, _, what, repair) in &problems {
         context.output.text(&format!("{}: {}\n", safe_line(place), safe_line(what)));
+        if let Some(repair) = repair {
+            context.output.text(&format!("try: {}\n", safe_line(repair)));
+        }
     }
     let verdict = match problems.len() {
         0 => match &options.against {
@@ -48,7 +51,13 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &VerifyArgs) -> Result<Ex
     ));
     let problems: Vec<Value> = problems
         .into_iter()
-        .map(|(place, code, message)| json!({ "place": place, "code": code, "message": message }))
+        .map(|(place, code, message, repair)| {
+            let mut problem = json!({ "place": place, "code": code, "message": message });
+            if let Some(repair) = repair {
+                problem["try"] = repair.into();
+            }
+            problem
+        })
         .collect();
     let clean = problems.is_empty();
     let mut document = json!({
@@ -91,4 +100,23 @@ fn read(context: &mut Context<'_, '_>, file: &Path) -> Result<Checkpoint, Failur
 fn bounded(from: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(CHECKPOINT_MAX + 1).read_to_end(&mut bytes).map(|_| bytes)
+}
+
+/// The limits that each kind of stream is held to.
+pub(super) fn options() -> VerifyOptions {
+    let mut options = VerifyOptions::default();
+    options.limits.insert(Work::KIND.to_owned(), Work::LIMITS);
+    options.limits.insert(Run::KIND.to_owned(), Run::LIMITS);
+    options
+}
+
+/// The command that says how to mend it, where one does. Without its first line nothing would be left of a stream.
+fn repair(problem: &Problem) -> Option<String> {
+    let option = match &problem.kind {
+        ProblemKind::UnfinishedTail(_) => "",
+        ProblemKind::Damaged(damage) if damage.line > 1 => " --cut-at-damage",
+        ProblemKind::Suspect => " --resync",
+        _ => return None,
+    };
+    Some(format!("harn repair --stream {}{option}", problem.place))
 }

@@ -5,13 +5,17 @@ use crate::exit::Exit;
 /// Codes of errors that are not refusals.
 const EXITS: [(Exit, &[&str]); 3] = [
     (Exit::Busy, &["busy", "conflict", "lease_held", "running"]),
-    (Exit::Damaged, &["damaged", "blob_damaged", "blob_missing", "proof_unreadable", "run_foreign"]),
+    (
+        Exit::Damaged,
+        &["damaged", "blob_damaged", "blob_missing", "nothing_whole", "proof_unreadable", "run_foreign"],
+    ),
     (
         Exit::Environment,
         &[
             "blob_failed",
             "durability_unknown",
             "lease_failed",
+            "not_read_back",
             "open_failed",
             "read_failed",
             "read_only_file_system",
