@@ -65,7 +65,7 @@ pub enum LedgerEvent {
         /// SHA-256 of what was moved.
         sha256: Digest,
     },
-    /// Everything from the first damaged line on was moved out of the log, at a person's request.
+    /// Everything from the first damaged batch on was moved out of the log into a file beside it, on request.
     #[serde(rename = "ledger.cut")]
     Cut {
         /// Name of the file, in the stream's directory.
