@@ -157,7 +157,8 @@ impl Ledger {
     /// Nobody can write to the stream meanwhile. Who holds its lease does not matter: the lock of the log decides.
     ///
     /// A handle that has read what is cut off says from then on that its stream is
-    /// [damaged](crate::DamageKind::CutOff). After a repair, [`stream`](Self::stream) returns a new handle.
+    /// [damaged](crate::DamageKind::CutOff). After a repair, [`stream`](Self::stream) returns a new handle, for which a
+    /// lease that was taken through an old one is somebody else's.
     pub fn repair(
         &self,
         kind: &str,
