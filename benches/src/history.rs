@@ -15,7 +15,7 @@ use crate::setting::{Result, Setting};
 pub const ID: &str = "long";
 
 /// Events that are appended at once.
-const BATCH: u64 = 10_000;
+const BATCH: u64 = 1_000;
 
 /// Where a history lies.
 #[derive(Debug)]

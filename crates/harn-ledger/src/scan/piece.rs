@@ -9,6 +9,9 @@ use crate::line::{self, LineFault, Parts};
 /// How much of a log is read at once.
 pub(super) const CHUNK: usize = 64 << 10;
 
+/// How many pieces are kept to be used again: about as many as several threads have in hand.
+const SPARE_MAX: usize = 16;
+
 /// Some whole lines of a log that follow one another.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
@@ -68,9 +71,9 @@ impl<'a> Pieces<'a> {
         Self { reading, offset, end: reading.end, rest: Vec::new(), spare: Vec::new() }
     }
 
-    /// Takes back a piece that is done with, unless it grew beyond what most pieces need.
+    /// Takes back a piece that is done with, unless there are enough or it grew beyond what most pieces need.
     pub(super) fn reuse(&mut self, piece: Piece) {
-        if piece.text.capacity() <= 2 * CHUNK {
+        if self.spare.len() < SPARE_MAX && piece.text.capacity() <= 2 * CHUNK {
             self.spare.push(piece);
         }
     }
