@@ -47,7 +47,8 @@ impl<S> Folded<S> {
     pub(crate) fn refresh<D: Decider<State = S>>(&mut self, log: &Log) -> Result<(), ReadError> {
         let mut position = self.position;
         let mut unknown = None;
-        let read = log.read(&mut position, &mut |line| match typed::<D::Event>(line) {
+        let mut actors = Actors::default();
+        let read = log.read(&mut position, &mut |line| match typed::<D::Event>(line, &mut actors) {
             Ok(entry) => {
                 self.fold::<D>(&entry);
                 ControlFlow::Continue(())
@@ -130,18 +131,32 @@ pub(crate) fn moved_file(event: &LedgerEvent) -> &str {
     file
 }
 
+/// The actor of the line before: most often that of the next one too, which then need not be copied.
+#[derive(Debug, Default)]
+pub(crate) struct Actors(Option<Actor>);
+
+impl Actors {
+    fn of(&mut self, line: &Line<'_>) -> Actor {
+        let text = line.actor();
+        match &self.0 {
+            Some(last) if last.as_str() == text => last.clone(),
+            _ => self.0.insert(Actor::from_checked(&text)).clone(),
+        }
+    }
+}
+
 /// The line as an entry, or what about it is not known.
-pub(crate) fn typed<E: DeserializeOwned>(line: &Line<'_>) -> Result<Entry<E>, String> {
+pub(crate) fn typed<E: DeserializeOwned>(line: &Line<'_>, actors: &mut Actors) -> Result<Entry<E>, String> {
     let (name, data) = (line.event(), line.data());
     let what = |error: serde_json::Error| format!("`{name}`: {error}");
     Ok(if name.starts_with(LEDGER_PREFIX) {
-        Entry::Ledger(recorded(line, payload::decode(name, data).map_err(what)?))
+        Entry::Ledger(recorded(line, actors, payload::decode(name, data).map_err(what)?))
     } else {
-        Entry::Domain(recorded(line, payload::decode(name, data).map_err(what)?))
+        Entry::Domain(recorded(line, actors, payload::decode(name, data).map_err(what)?))
     })
 }
 
-fn recorded<E>(line: &Line<'_>, event: E) -> Recorded<E> {
-    let actor = Actor::from_checked(&line.actor());
+fn recorded<E>(line: &Line<'_>, actors: &mut Actors, event: E) -> Recorded<E> {
+    let actor = actors.of(line);
     Recorded { seq: line.seq(), ts: line.ts(), actor, hash: line.hash(), event }
 }

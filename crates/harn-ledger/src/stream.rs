@@ -10,7 +10,7 @@ use crate::append::{AppendError, Batch, Torn};
 use crate::clock::Clock;
 use crate::decider::{Decider, Expect, Head};
 use crate::entry::{Entry, LEDGER_PREFIX, Recorded};
-use crate::fold::{Folded, told_of, typed};
+use crate::fold::{Actors, Folded, told_of, typed};
 use crate::id::{Actor, StreamId};
 use crate::lease::{self, Lease, LeaseError, LeaseStatus};
 use crate::log::{Log, ReadError};
@@ -176,7 +176,8 @@ impl<D: Decider> Stream<D> {
         let log = &self.inner.log;
         let (_, digest) = log.intent()?;
         let mut unknown = None;
-        log.read(&mut Position::start(digest), &mut |line| match typed::<D::Event>(line) {
+        let mut actors = Actors::default();
+        log.read(&mut Position::start(digest), &mut |line| match typed::<D::Event>(line, &mut actors) {
             Ok(entry) => visitor(entry),
             Err(what) => {
                 unknown = Some((line.seq(), what));
@@ -273,16 +274,18 @@ impl<D: Decider> Stream<D> {
         let mut position = folded.position;
         let mut missed = Vec::new();
         let mut unknown = None;
-        let tail = appending.catch_up(&mut position, &mut |line| match typed::<D::Event>(line) {
-            Ok(entry) => {
-                missed.push(entry);
-                ControlFlow::Continue(())
-            }
-            Err(what) => {
-                unknown = Some((line.seq(), what));
-                ControlFlow::Break(())
-            }
-        })?;
+        let mut actors = Actors::default();
+        let tail =
+            appending.catch_up(&mut position, &mut |line| match typed::<D::Event>(line, &mut actors) {
+                Ok(entry) => {
+                    missed.push(entry);
+                    ControlFlow::Continue(())
+                }
+                Err(what) => {
+                    unknown = Some((line.seq(), what));
+                    ControlFlow::Break(())
+                }
+            })?;
         if let Some((seq, what)) = unknown {
             return Err(ReadError::Newer { stream: log.name.clone(), seq, what }.into());
         }

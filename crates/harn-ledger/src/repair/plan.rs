@@ -12,7 +12,7 @@ use crate::decider::Head;
 use crate::digest::Digest;
 use crate::disk::DiskFile;
 use crate::entry::LEDGER_PREFIX;
-use crate::fold::{moved_file, told_of, typed};
+use crate::fold::{Actors, moved_file, told_of, typed};
 use crate::log::{EVENTS_FILE, Log, ReadError};
 use crate::scan::{Damage, Position, UnfinishedTail};
 use crate::tail::{Aside, read_from};
@@ -91,7 +91,7 @@ impl Log {
         let mut unknown = None;
         let end = self.scan(file, &mut at, &mut |line| {
             if line.event().starts_with(LEDGER_PREFIX) {
-                match typed::<IgnoredAny>(line) {
+                match typed::<IgnoredAny>(line, &mut Actors::default()) {
                     Ok(entry) => known.extend(told_of(&entry)),
                     Err(what) => {
                         unknown = Some((line.seq(), what));
