@@ -87,4 +87,8 @@ impl Disk for ProjectDisk {
         let found = OsDisk.file_system(path)?;
         Ok(FileSystem { network: self.guise.or(found.network), ..found })
     }
+
+    fn boot(&self) -> Option<String> {
+        OsDisk.boot()
+    }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 #[cfg(feature = "testing")]
-pub(crate) use self::file::parse;
+pub(crate) use self::file::{Header, parse};
 use crate::decider::{Decider, Head};
 use crate::id::{StreamId, StreamName, check_kind};
 use crate::ledger::{Ledger, StreamError};
@@ -23,12 +23,15 @@ pub(crate) const CATALOG: &str = "catalog";
 /// Summaries of all streams of a domain; see [`Ledger::catalog`].
 ///
 /// A summary is the domain's, and follows from one stream alone: what depends on other streams, on leases or on the time
-/// must be added when it is shown. Summaries are kept in `catalog/<kind>.jsonl`, each with a *stamp* of the log that it
-/// was made from: length, inode, device, and the times of the last changes. A stream is read and verified again when its
-/// stamp differs, or when it was so young that a later change might have left the same stamp.
+/// must be added when it is shown. Summaries are kept in `catalog/<kind>.jsonl`, each with a *stamp* of the intent and the
+/// log that it was made from: lengths, inodes, devices, and the times of the last changes. A stream is read and verified
+/// again when its stamp differs, or when it was so young that a later change might have left the same stamp: not older than
+/// an empty file that the refresh makes before it reads anything. So the disk's own clock decides, however coarse it is.
 ///
-/// So a summary tells what was verified when its log last changed. A log or intent that somebody changed since without
-/// changing length and times of the log is not noticed here; [`Ledger::verify`] notices it, which never looks at a catalog.
+/// So a summary tells what was verified when the stream last changed. What is changed without a trace in lengths and times,
+/// by somebody who sets the clock back or by the disk itself, is not noticed here; [`Ledger::verify`] notices it, which
+/// never reads a catalog. A loss of power can do so too, to what was not synced. Where the disk tells one run of the
+/// machine from the next ([`Disk::boot`](crate::disk::Disk::boot)), a catalog is not believed in another run.
 ///
 /// The file is derived. It may be deleted at any time; one that is missing, damaged, unsafe or of another version is made
 /// anew. On a read-only ledger or disk it is used if it is there, and never written. Any number of threads and processes

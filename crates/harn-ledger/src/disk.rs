@@ -58,6 +58,11 @@ pub trait Disk: Send + Sync + Debug {
         let _ = path;
         Ok(FileSystem::default())
     }
+    /// Names this run of the machine: another name after anything that may have taken changes that were not synced, such as
+    /// a loss of power. `None` if the disk cannot tell.
+    fn boot(&self) -> Option<String> {
+        None
+    }
 }
 
 /// An open file. Closing it (dropping the last clone of the `Arc`) releases its lock.

@@ -39,8 +39,9 @@ pub fn scan(bytes: &[u8]) {
 pub fn catalog(bytes: &[u8]) {
     let lines = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
     let sealed = [&bytes[..lines], &Digest::of(&bytes[..lines]).hex(), b"\n"].concat();
+    let header = catalog::Header::new("account", 1, None);
     for file in [bytes, &sealed] {
-        let Some(entries) = catalog::parse::<serde_json::Value>(file, "account", 1) else { continue };
+        let Some(entries) = catalog::parse::<serde_json::Value>(file, &header) else { continue };
         assert!(
             entries.windows(2).all(|pair| pair[0].id < pair[1].id),
             "each stream stands there once, by id"

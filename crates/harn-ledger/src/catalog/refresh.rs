@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::file::{self, Header};
 use super::stamp::Stamp;
-use super::{Catalog, Listed, file};
+use super::{Catalog, Listed};
 use crate::decider::{Decider, Head};
-use crate::disk::{FileKind, Stat};
+use crate::disk::FileKind;
 use crate::id::StreamId;
 use crate::ledger::StreamError;
-use crate::log::{EVENTS_FILE, ReadError};
+use crate::log::{EVENTS_FILE, INTENT_FILE, ReadError};
 use crate::parallel;
 use crate::place;
 use crate::staging::{self, Staged};
@@ -31,14 +32,14 @@ pub(super) struct Refresh<'a, D> {
 /// A stream as it stands on the disk.
 struct Found {
     id: StreamId,
-    /// Absent if its log is missing, or nothing by which a change would show.
+    /// Absent if a file is missing, or has nothing by which a change would show.
     stamp: Option<Stamp>,
 }
 
 /// What reading a stream, or not having to, gave.
 struct Looked<S> {
     listed: Listed<S>,
-    /// Of the log that the summary was made from.
+    /// Of the files that the summary was made from.
     stamp: Option<Stamp>,
 }
 
@@ -57,13 +58,16 @@ impl<'a, D: Decider> Refresh<'a, D> {
         let mut found = Vec::with_capacity(ids.len());
         for id in ids {
             path.push(id.as_str());
-            path.push(EVENTS_FILE);
-            let stat = disk.stat(&path);
+            path.push(INTENT_FILE);
+            let intent = disk.stat(&path);
+            path.set_file_name(EVENTS_FILE);
+            let log = disk.stat(&path);
             path.pop();
-            let is_stream = stat.is_ok() || disk.stat(&path).map_or(true, |stat| stat.kind != FileKind::File);
+            let is_stream = log.is_ok() || disk.stat(&path).map_or(true, |stat| stat.kind != FileKind::File);
             path.pop();
             if is_stream {
-                found.push(Found { id, stamp: stat.ok().and_then(|stat| stamp_of(&stat)) });
+                let stamp = intent.ok().zip(log.ok()).and_then(|(intent, log)| Stamp::of(&intent, &log));
+                found.push(Found { id, stamp });
             }
         }
         Ok(Self { catalog, found })
@@ -73,36 +77,33 @@ impl<'a, D: Decider> Refresh<'a, D> {
         self,
         summarize: &(impl Fn(&D::Intent, &D::State, Head) -> S + Sync),
     ) -> Vec<Listed<S>> {
-        let (ledger, version) = (&self.catalog.ledger, self.catalog.version);
-        let path = self.catalog.path();
-        let known = file::read::<S>(ledger.disk(), &path, D::KIND, version);
-        let is_new = known.is_none();
-        let mut known = known.unwrap_or_default().into_iter().peekable();
-        let mut gone = 0;
+        let (ledger, path) = (&self.catalog.ledger, self.catalog.path());
+        let header = Header::new(D::KIND, self.catalog.version, ledger.disk().boot());
+        let known = file::read::<S>(ledger.disk(), &path, &header).unwrap_or_default();
+        let mut outdated = known.len();
+        let mut known = known.into_iter().peekable();
         let mut looked: Vec<Option<Looked<S>>> = Vec::with_capacity(self.found.len());
         for found in &self.found {
-            while known.next_if(|entry| entry.id < found.id).is_some() {
-                gone += 1;
-            }
-            let entry = known.next_if(|entry| entry.id == found.id);
-            let entry = entry.filter(|entry| Some(entry.stamp) == found.stamp);
+            while known.next_if(|entry| entry.id < found.id).is_some() {}
+            let entry = known.next_if(|entry| entry.id == found.id && Some(entry.stamp) == found.stamp);
+            outdated -= usize::from(entry.is_some());
             looked.push(entry.map(|entry| Looked {
                 listed: Listed { id: entry.id, summary: Ok(entry.summary), tail: None },
                 stamp: Some(entry.stamp),
             }));
         }
-        gone += known.count();
 
         let unknown: Vec<usize> = (0..looked.len()).filter(|&index| looked[index].is_none()).collect();
-        // Before anything is read, because its time tells which logs are too young to be sure of.
-        let changed = is_new && !looked.is_empty() || gone > 0 || !unknown.is_empty();
-        let staged = if changed { self.stage() } else { None };
+        // Before anything is read, because its time tells which files are too young to be sure of.
+        let staged = if outdated > 0 || !unknown.is_empty() { self.stage() } else { None };
         let began = staged.as_ref().and_then(|staged| staged.file.stat().ok()).map(|stat| stat.modified);
         let threads = self.threads_for(unknown.len());
         let read =
             parallel::flat_map(&unknown, threads, |&index| Some(self.read(&self.found[index], summarize)));
+        let mut learnt = 0;
         for (index, mut read) in unknown.into_iter().zip(read) {
             read.stamp = read.stamp.filter(|stamp| began.is_some_and(|began| stamp.is_older_than(began)));
+            learnt += usize::from(read.stamp.is_some());
             looked[index] = Some(read);
         }
         let looked: Vec<Looked<S>> = looked.into_iter().flatten().collect();
@@ -110,7 +111,9 @@ impl<'a, D: Decider> Refresh<'a, D> {
             let entries = looked.iter().filter_map(|looked| {
                 Some((&looked.listed.id, looked.stamp?, looked.listed.summary.as_ref().ok()?))
             });
-            if file::write(ledger.disk(), &staged, &path, entries, D::KIND, version).is_err() {
+            // What is never kept, such as a damaged stream, is no reason to write all of it again.
+            let changed = outdated > 0 || learnt > 0;
+            if !changed || file::write(ledger.disk(), &staged, &path, entries, &header).is_err() {
                 // It only costs time; whoever builds next sweeps what cannot be removed now.
                 drop(ledger.disk().unlink(&staged.path));
             }
@@ -145,7 +148,7 @@ impl<'a, D: Decider> Refresh<'a, D> {
             Ok((summary, length, tail)) => {
                 // What was appended after the stamp was taken makes it one of another log. A tail may be gone without
                 // any trace but the time, so it is looked at each time.
-                let stamp = found.stamp.filter(|stamp| stamp.length == length && tail.is_none());
+                let stamp = found.stamp.filter(|stamp| stamp.log_length() == length && tail.is_none());
                 Looked { listed: Listed { id: found.id.clone(), summary: Ok(summary), tail }, stamp }
             }
             Err(error) => Looked {
@@ -154,8 +157,4 @@ impl<'a, D: Decider> Refresh<'a, D> {
             },
         }
     }
-}
-
-fn stamp_of(stat: &Stat) -> Option<Stamp> {
-    if stat.kind == FileKind::File { Stamp::of(stat) } else { None }
 }

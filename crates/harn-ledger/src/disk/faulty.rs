@@ -195,6 +195,10 @@ impl Disk for FaultyDisk {
     fn user(&self) -> u32 {
         machine::USER
     }
+
+    fn boot(&self) -> Option<String> {
+        Some(self.machine().boot.to_string())
+    }
 }
 
 /// One open file; locks belong to it.

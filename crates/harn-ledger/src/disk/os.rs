@@ -85,6 +85,12 @@ impl Disk for OsDisk {
         let read_only = rustix::fs::statvfs(path)?.f_flag.contains(StatVfsMountFlags::RDONLY);
         Ok(FileSystem { read_only, network: file_system::network(path)? })
     }
+
+    /// Only Linux tells.
+    fn boot(&self) -> Option<String> {
+        let name = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(name.trim_end().to_owned())
+    }
 }
 
 impl DiskFile for File {

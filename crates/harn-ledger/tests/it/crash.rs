@@ -5,6 +5,7 @@
 mod book;
 mod diary;
 mod inspection;
+mod lists;
 mod repairs;
 mod workloads;
 
@@ -172,4 +173,6 @@ matrix! {
     repair_cut: 12,
     repair_resync: 13,
     repair_cut_suspect: 14,
+    catalog: 15,
+    catalog_between_write_and_sync: 16,
 }

@@ -215,6 +215,10 @@ impl Disk for ScriptedDisk {
         let pretended = self.script.lock().unwrap().file_system;
         pretended.map_or_else(|| self.inner.file_system(path), Ok)
     }
+
+    fn boot(&self) -> Option<String> {
+        self.inner.boot()
+    }
 }
 
 #[derive(Debug)]

@@ -21,6 +21,8 @@ pub(super) struct Machine {
     modes: BTreeMap<u64, u32>,
     /// Numbers files, directories and handles.
     next: u64,
+    /// How often the power was lost before.
+    pub(super) boot: u64,
     pub(super) operations: Vec<(Operation, PathBuf)>,
     pub(super) cut: Option<(usize, Moment)>,
     pub(super) faults: BTreeMap<usize, Fault>,
@@ -50,7 +52,7 @@ impl Machine {
             BTreeMap::from([(ROOT, Names::default())]),
             BTreeMap::new(),
             BTreeMap::from([(ROOT, 0o700)]),
-            1,
+            (1, 0),
         )
     }
 
@@ -58,16 +60,17 @@ impl Machine {
         directories: BTreeMap<u64, Names>,
         files: BTreeMap<u64, File>,
         modes: BTreeMap<u64, u32>,
-        next: u64,
+        (next, boot): (u64, u64),
     ) -> Self {
         let (operations, faults) = (Vec::new(), BTreeMap::new());
-        Self { directories, files, modes, next, operations, cut: None, faults, stopped: false }
+        Self { directories, files, modes, next, boot, operations, cut: None, faults, stopped: false }
     }
 
     pub(super) fn power_loss(&self, seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let found = names::power_loss(&self.directories, &mut dice);
-        let mut next = Self::of(BTreeMap::new(), BTreeMap::new(), self.modes.clone(), self.next);
+        let mut next =
+            Self::of(BTreeMap::new(), BTreeMap::new(), self.modes.clone(), (self.next, self.boot + 1));
         // Only what has a name in a directory that has one is found again.
         let mut reached = vec![ROOT];
         while let Some(number) = reached.pop() {
@@ -84,7 +87,7 @@ impl Machine {
 
     pub(super) fn process_death(&self) -> Self {
         let files = self.files.iter().map(|(&number, file)| (number, file.process_death()));
-        Self::of(self.directories.clone(), files.collect(), self.modes.clone(), self.next)
+        Self::of(self.directories.clone(), files.collect(), self.modes.clone(), (self.next, self.boot))
     }
 
     fn number(&mut self) -> u64 {

@@ -69,6 +69,10 @@ impl Book {
         self.records().place.clone()
     }
 
+    pub(crate) fn is_persistent(&self) -> bool {
+        self.records().persistent
+    }
+
     pub(crate) fn streams(&self) -> BTreeMap<String, Vec<Batch>> {
         self.records().streams.clone()
     }

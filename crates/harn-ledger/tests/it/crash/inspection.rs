@@ -12,6 +12,7 @@ use harn_ledger::{
 
 use super::book::{Batch, Book, CHECKPOINT, open, stream_directory};
 use super::diary::{Diary, DiaryEvent};
+use super::lists::assert_listed;
 use super::repairs::repair_to_the_end;
 use crate::store::{moved_files, read};
 
@@ -44,6 +45,7 @@ pub(crate) fn inspect(disk: &FaultyDisk, book: &Book, left: Left) {
     assert_problems(&ledger, &found, true, &place);
     assert_blobs(&ledger, book);
     assert_checkpoint(disk, &ledger, book);
+    assert_listed(disk, book);
     if left == Left::Everything {
         settle(disk, &ledger, book, &found);
     }

@@ -5,6 +5,7 @@ use harn_ledger::{Decider as _, FixedClock, Ledger, Repair, Stream};
 
 use super::book::{Book, stream_directory};
 use super::diary::{Diary, DiaryEvent};
+use super::lists::list;
 use super::repairs::Evidence;
 use crate::scripted_disk::{Act, Call, ScriptedDisk};
 use crate::store::{LOG, noon};
@@ -77,12 +78,23 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         },
         run: |disk, book| _ = repair(disk, book, Repair::CutAtDamage),
     },
+    Workload { name: "catalog", prepare: listed_diary, run: |disk, book| _ = lists(disk, book) },
+    Workload {
+        name: "catalog between write and sync",
+        prepare: listed_diary,
+        run: |disk, book| _ = list_between_write_and_sync(disk, book),
+    },
 ];
 
 fn one_diary(disk: &FaultyDisk, book: &Book) {
     let ledger = book.open(disk).unwrap();
     let stream = book.create(&ledger, "a").unwrap();
     assert!(book.append(disk, &stream, &[100]));
+}
+
+fn listed_diary(disk: &FaultyDisk, book: &Book) {
+    one_diary(disk, book);
+    list(disk, book).unwrap();
 }
 
 /// What stands in the log behind the one diary's events needs a repair.
@@ -236,16 +248,26 @@ fn repair(disk: &FaultyDisk, book: &Book, repair: Repair) -> Option<()> {
 /// The ledger of a process that lets a second process append just before its next call of a kind, unless it holds the
 /// lock then.
 fn interrupted(disk: &FaultyDisk, book: &Book, call: Call, name: &str) -> Option<Ledger> {
+    interrupted_by(disk, book, call, name, |disk, book| {
+        if let Some((_, stream)) = stream(disk, book)
+            && is_unlocked(disk)
+        {
+            book.append(disk, &stream, &[4000, 200]);
+        }
+    })
+}
+
+/// The ledger of a process that lets a second process act just before its next call of a kind.
+fn interrupted_by(
+    disk: &FaultyDisk,
+    book: &Book,
+    call: Call,
+    name: &str,
+    second: fn(&FaultyDisk, &Book),
+) -> Option<Ledger> {
     let scripted = ScriptedDisk::new(disk.clone());
     let (disk, book) = (disk.clone(), book.clone());
-    let second = move || {
-        if let Some((_, stream)) = stream(&disk, &book)
-            && is_unlocked(&disk)
-        {
-            book.append(&disk, &stream, &[4000, 200]);
-        }
-    };
-    scripted.next(call, name, Act::First(Box::new(second)));
+    scripted.next(call, name, Act::First(Box::new(move || second(&disk, &book))));
     let open = || Ledger::builder("/bank").disk(scripted.clone()).clock(FixedClock(noon())).open();
     open().or_else(|_| open()).ok()
 }
@@ -268,4 +290,20 @@ fn between_rename_and_sync(disk: &FaultyDisk, book: &Book) -> Option<()> {
     let ledger = interrupted(disk, book, Call::SyncDir, Diary::KIND)?;
     let stream = book.create(&ledger, "a")?;
     book.append(disk, &stream, &[30]).then_some(())
+}
+
+/// A list makes the catalog anew each time that a diary has changed.
+fn lists(disk: &FaultyDisk, book: &Book) -> Option<()> {
+    append(disk, book, &[&[300]])?;
+    list(disk, book)?;
+    let ledger = book.open(disk)?;
+    book.create(&ledger, "b")?;
+    list(disk, book)
+}
+
+/// A second process lists what the first has written and not yet synced.
+fn list_between_write_and_sync(disk: &FaultyDisk, book: &Book) -> Option<()> {
+    let ledger = interrupted_by(disk, book, Call::Sync, LOG, |disk, book| _ = list(disk, book))?;
+    let stream = ledger.stream::<Diary>("a").ok()?;
+    book.append(disk, &stream, &[4300, 4300]).then_some(())
 }
