@@ -19,6 +19,13 @@ use crate::log::ReadError;
 use crate::scan::UnfinishedTail;
 
 pub(crate) const CATALOG: &str = "catalog";
+/// End of the names of the files in it, behind the kind.
+const SUFFIX: &str = ".jsonl";
+
+/// Whether a file in the directory of catalogs may be one.
+pub(crate) fn is_file_name(name: &str) -> bool {
+    name.strip_suffix(SUFFIX).is_some_and(|kind| check_kind(kind).is_ok())
+}
 
 /// Summaries of all streams of a domain; see [`Ledger::catalog`].
 ///
@@ -77,7 +84,7 @@ impl<D: Decider> Catalog<D> {
 
     /// Where the summaries are kept.
     fn path(&self) -> PathBuf {
-        self.ledger.root().join(CATALOG).join(format!("{}.jsonl", D::KIND))
+        self.ledger.root().join(CATALOG).join(format!("{}{SUFFIX}", D::KIND))
     }
 
     fn name(id: &StreamId) -> StreamName {

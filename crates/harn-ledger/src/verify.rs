@@ -6,6 +6,7 @@
 
 pub(crate) mod against;
 mod blobs;
+mod catalogs;
 mod problem;
 mod streams;
 

@@ -12,6 +12,7 @@ use super::problem::{Problem, ProblemKind};
 use super::{Problems, VerifyOptions};
 use crate::blob_ref::citations;
 use crate::blobs::BLOBS;
+use crate::catalog::CATALOG;
 use crate::checkpoint::Checkpoint;
 use crate::disk::FileKind;
 use crate::id::{StreamId, StreamName, check_kind};
@@ -49,7 +50,11 @@ impl Walk<'_> {
         let mut kinds = found.names(root, ".");
         insert(&mut kinds, self.known().map(StreamName::kind));
         for kind in kinds {
-            if kind.starts_with('.') || matches!(&*kind, BLOBS | "catalog") {
+            if kind == CATALOG {
+                found.check_catalogs();
+                continue;
+            }
+            if kind.starts_with('.') || kind == BLOBS {
                 continue;
             }
             if check_kind(&kind).is_err() {

@@ -5,7 +5,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use harn_ledger::disk::{Disk as _, Open, OsDisk};
-use harn_ledger::{BlobRef, CreateError, Expect, ProblemKind, Stream, StreamError, VerifyOptions};
+use harn_ledger::{
+    BlobRef, CreateError, Expect, Ledger, ProblemKind, ReadError, Stream, StreamError, VerifyOptions,
+};
 
 use crate::account::{Account, AccountEvent, Owner, credited, open_account};
 use crate::scripted_disk::ScriptedDisk;
@@ -35,6 +37,8 @@ struct Answers {
     /// The blob that is stored already.
     put_again: &'static str,
     read: &'static str,
+    /// The stream in a list.
+    list: &'static str,
     get: &'static str,
     /// What verification finds.
     verify: &'static [&'static str],
@@ -47,6 +51,7 @@ const SAFE: Answers = Answers {
     put: OK,
     put_again: OK,
     read: OK,
+    list: OK,
     get: OK,
     verify: &[UNSAFE],
 };
@@ -60,12 +65,13 @@ const STREAM_UNREADABLE: Answers = Answers {
     append: UNREADABLE,
     lease: UNREADABLE,
     read: UNREADABLE,
+    list: UNREADABLE,
     verify: &[UNSAFE, "unreadable"],
     ..SAFE
 };
 
 /// Each place with what is said when it is a link, and when others own it or can open it.
-const TABLE: [(&str, Answers, Answers); 12] = [
+const TABLE: [(&str, Answers, Answers); 14] = [
     (
         "",
         Answers { put: UNSAFE, put_again: UNSAFE, ..KIND_REFUSED },
@@ -94,6 +100,9 @@ const TABLE: [(&str, Answers, Answers); 12] = [
     ("blobs/PART", Answers { put_again: UNSAFE, ..SAFE }, Answers { put_again: UNSAFE, ..SAFE }),
     // Storing a blob again puts a private file in the place of one that others can reach.
     ("blobs/PART/BLOB", Answers { get: "blob_failed", ..SAFE }, SAFE),
+    // Nothing rests on them; a list makes them anew where it may.
+    ("catalog", SAFE, SAFE),
+    ("catalog/account.jsonl", SAFE, SAFE),
 ];
 
 /// A ledger in which `place` is there, and the blob in it.
@@ -109,6 +118,10 @@ impl Scene {
         let (directory, root, ledger) = on_disk();
         drop(open_account(&ledger, "a").lease("x").unwrap());
         let citation = ledger.blobs().put(b"first").unwrap();
+        // What is too young for a catalog is older at the next tick of the disk's clock.
+        while !root.join("catalog/account.jsonl").exists() {
+            list(&ledger);
+        }
         let digits = citation.blob.to_string();
         let place = place.replace("PART", &digits[..2]).replace("BLOB", &digits);
         // Joining nothing would add a slash.
@@ -130,6 +143,13 @@ impl Scene {
     fn mode(&self) -> u32 {
         std::fs::symlink_metadata(&self.path).unwrap().permissions().mode() & 0o777
     }
+}
+
+/// What a list says of the only stream.
+fn list(ledger: &Ledger) -> &'static str {
+    let listed = ledger.catalog::<Account>(1).refresh(|_, state, _| state.cents).unwrap();
+    let [only] = &*listed else { panic!("{listed:?}") };
+    code(only.summary.as_ref().map_err(ReadError::code))
 }
 
 fn code<T>(result: Result<T, &'static str>) -> &'static str {
@@ -154,6 +174,7 @@ fn ask(disk: ScriptedDisk, Scene { root, path, citation, .. }: &Scene) -> Answer
     let mut verify: Vec<&'static str> = verify.iter().map(|problem| problem.kind.code()).collect();
     verify.dedup();
 
+    let list = list(&ledger);
     let stream: Result<Stream<Account>, StreamError> = ledger.stream("a");
     let read = code(stream.as_ref().map_err(StreamError::code));
     let (append, lease) = match &stream {
@@ -172,7 +193,7 @@ fn ask(disk: ScriptedDisk, Scene { root, path, citation, .. }: &Scene) -> Answer
     let create = code(create.map_err(|error: CreateError| names_it(&error, error.code())));
     let put = |bytes| code(ledger.blobs().put(bytes).map_err(|error| names_it(&error, error.code())));
     let (put, put_again) = (put(b"second"), put(b"first"));
-    Answers { create, append, lease, put, put_again, read, get, verify: Vec::leak(verify) }
+    Answers { create, append, lease, put, put_again, read, list, get, verify: Vec::leak(verify) }
 }
 
 #[test]

@@ -83,6 +83,9 @@ fn foreign_files() {
     for directory in [".new", "catalog", ".git"] {
         let _ = disk.create_dir(&root.join(directory));
     }
+    for file in ["account.jsonl", "other.jsonl", "account.json", "-.jsonl", "catalog.jsonl"] {
+        write(&disk, &root.join("catalog").join(file), b"");
+    }
     for file in ["lease", "events.torn-20260101T000000000000Z-1", "events.cut-20260101T000000000000Z-1"] {
         write(&disk, &account("a").join(file), b"");
     }
@@ -96,12 +99,24 @@ fn foreign_files() {
         "account/a/sub",
         "account/empty",
         "account/file",
+        "catalog/-.jsonl",
+        "catalog/account.json",
+        "catalog/catalog.jsonl",
         "notes",
     ];
     assert_eq!(places(&found), foreign.map(|place| (place, "foreign_file")));
     assert_eq!(found.events, 1);
     let ids: Vec<String> = ledger.ids("account").unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(ids, ["a", "empty"], "a file is no stream");
+}
+
+#[test]
+fn a_file_in_place_of_the_catalogs() {
+    let (disk, ledger) = in_memory();
+    open_account(&ledger, "a");
+    write(&disk, Path::new("/bank/catalog"), b"");
+    let found = ledger.verify(&VerifyOptions::default());
+    assert_eq!(places(&found), [("catalog", "foreign_file")]);
 }
 
 /// A file that cannot be read is a problem of its own.
