@@ -146,9 +146,9 @@ impl<'a, D: Decider> Refresh<'a, D> {
         let opened = Inner::<D>::open(log, Arc::clone(ledger.clock()));
         match opened.map(|stream| stream.look(summarize)) {
             Ok((summary, length, tail)) => {
-                // What was appended after the stamp was taken makes it one of another log. A tail may be gone without
-                // any trace but the time, so it is looked at each time.
-                let stamp = found.stamp.filter(|stamp| stamp.log_length() == length && tail.is_none());
+                // What was read is all that the stamp is of, unless somebody appended since, or a tail follows; that has to be
+                // told each time.
+                let stamp = found.stamp.filter(|stamp| stamp.log_length() == length);
                 Looked { listed: Listed { id: found.id.clone(), summary: Ok(summary), tail }, stamp }
             }
             Err(error) => Looked {

@@ -7,7 +7,7 @@ use std::io::{self, BufRead as _, BufReader, Lines, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::{contention, create, kill, leases, places};
+use crate::{catalog, contention, create, kill, leases, places};
 
 const ROLE: &str = "HARN_LEDGER_TEST_ROLE";
 const ROOT: &str = "HARN_LEDGER_TEST_ROOT";
@@ -17,7 +17,7 @@ const MARK: &str = "> ";
 /// What a child does in the ledger at this root.
 type Role = fn(&Path);
 
-const ROLES: [(&str, Role); 8] = [
+const ROLES: [(&str, Role); 9] = [
     ("append", contention::append_ten),
     ("contend", contention::contend_for_the_head),
     ("append until killed", kill::append_until_killed),
@@ -26,6 +26,7 @@ const ROLES: [(&str, Role); 8] = [
     ("race for leases", leases::race),
     ("hold a lease", leases::hold),
     ("open a relative root", places::open_a_relative_root),
+    ("list", catalog::list_until_told),
 ];
 
 /// Plays the role that the parent asked for, if this is such a child; passes at once if it is not.

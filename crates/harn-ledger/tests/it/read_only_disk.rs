@@ -190,6 +190,8 @@ fn every_read_works_and_makes_nothing() {
     assert!(stream.unfinished_tail().unwrap().is_some());
     assert_eq!(stream.lease_status().unwrap(), LeaseStatus::Free);
     assert_eq!(ledger.ids("account").unwrap().len(), 1);
+    let listed = ledger.catalog::<Account>(1).refresh(|_, state, _| state.folded.clone()).unwrap();
+    assert_eq!(listed[0].summary.as_ref().unwrap(), &[1]);
     assert_eq!(ledger.blobs().get(&citation).unwrap(), b"evidence");
     assert_eq!(ledger.blobs().put(b"evidence").unwrap(), citation, "it is stored already");
     let found = ledger.verify(&VerifyOptions::default());
