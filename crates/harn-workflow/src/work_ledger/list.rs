@@ -63,7 +63,8 @@ impl WorkLedger {
     /// All work items. One that cannot be read does not hide the others.
     ///
     /// Only items that changed since the last listing are read, and those around which something may have changed: an open
-    /// attempt. Each was verified when its log last changed.
+    /// attempt. Each was verified when its intent or log last changed; what somebody changed and gave the old times back is
+    /// left to [`verify`](harn_ledger::Ledger::verify).
     pub fn list(&self) -> Result<Listing, StreamError> {
         let mut listing = Listing::default();
         let mut readable = Vec::new();

@@ -27,4 +27,5 @@ mod work_parking;
 mod work_projection;
 mod work_reconcile;
 mod work_refusals;
+mod work_state;
 mod work_transitions;
