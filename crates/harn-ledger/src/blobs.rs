@@ -10,7 +10,7 @@ use crate::digest::{Digest, Hasher};
 use crate::disk::{Disk, FileKind, Open, read_bounded, write_all_at};
 use crate::durability::Refusals;
 use crate::place::{self, READ_ONLY_HINT, UnsafePlace, is_read_only};
-use crate::staging::{self, Staged, ensure_directory};
+use crate::staging::{self, Staged};
 use crate::tail::hash_file;
 
 pub(crate) const BLOBS: &str = "blobs";
@@ -234,8 +234,9 @@ impl BlobWriter {
         // A write that failed half-way may have left bytes behind the last that counts.
         self.staged.file.truncate(self.length)?;
         self.staged.file.sync()?;
-        ensure_directory(disk, &self.blobs.root.join(BLOBS))?;
-        ensure_directory(disk, path.parent().expect("a blob lies in a directory"))?;
+        let ground = &self.blobs.refusals.ground;
+        ground.ensure_directory(disk, &self.blobs.root.join(BLOBS))?;
+        ground.ensure_directory(disk, path.parent().expect("a blob lies in a directory"))?;
         disk.rename(&self.staged.path, &path)
     }
 

@@ -37,7 +37,8 @@ impl Ground {
         found.clone().map_or(Ok(()), Err)
     }
 
-    /// Makes a directory if it is missing, and sees to it once that its name is on stable storage.
+    /// Makes a directory if it is missing, and sees to it once that its name is on stable storage, even if it is there:
+    /// whoever made it may not have lived to do so.
     pub(crate) fn ensure_directory(&self, disk: &dyn Disk, path: &Path) -> io::Result<()> {
         let made = make_directory(disk, path)?;
         let named = || self.named.lock().unwrap_or_else(PoisonError::into_inner);

@@ -103,8 +103,9 @@ impl LedgerBuilder {
         self
     }
 
-    /// How many threads may read a log of more than 1 MiB at once; as many as the machine has, but no more than 4, unless
-    /// said otherwise. One reads in order and runs the domain's code; the others check lines ahead of it.
+    /// How many threads may read at once, many streams or one log of more than 1 MiB; as many as the machine has, but no
+    /// more than 4, unless said otherwise. Of those that read one log, at most 4, one reads in order and runs the domain's
+    /// code, and the others check lines ahead of it.
     pub const fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self

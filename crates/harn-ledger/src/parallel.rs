@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Each thread keeps memory of its own, and more than these soon wait for the disk.
-const THREADS_MAX: NonZero<usize> = NonZero::new(4).expect("4 is not zero");
+pub(crate) const THREADS_MAX: NonZero<usize> = NonZero::new(4).expect("4 is not zero");
 
 /// As many threads as the machine runs at once, within reason.
 pub(crate) fn threads() -> NonZero<usize> {

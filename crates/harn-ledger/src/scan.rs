@@ -6,13 +6,13 @@ mod piece;
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
-use std::thread;
 
 use self::piece::{CHUNK, Piece, Pieces};
 use crate::digest::Digest;
 use crate::disk::DiskFile;
 use crate::limits::{BATCH_MAX, Limits};
 use crate::line::{self, Line, LineFault, Parts};
+use crate::parallel;
 use crate::time::Timestamp;
 
 /// A place between two batches of a log up to which everything is verified.
@@ -153,16 +153,13 @@ impl Reading<'_> {
         if bytes < WORTH_THREADS {
             return 1;
         }
-        let threads = self.threads.map_or_else(thread::available_parallelism, Ok);
-        threads.map_or(1, NonZeroUsize::get).min(THREADS_MAX)
+        // More than these find nothing left to do: one of them runs the domain's code.
+        self.threads.unwrap_or_else(parallel::threads).min(parallel::THREADS_MAX).get()
     }
 }
 
 /// How much there must be to read before other threads are worth starting, in bytes.
 const WORTH_THREADS: u64 = 1 << 20;
-
-/// More threads than this find nothing left to do: one of them runs the domain's code.
-const THREADS_MAX: usize = 4;
 
 /// Reads the log from `done` to its end and shows every line of every whole batch to `visit`, in order.
 ///

@@ -31,13 +31,6 @@ pub(crate) fn check_place(disk: &dyn Disk, root: &Path) -> Result<(), UnsafePlac
     place::check(disk, &root.join(STAGING), FileKind::Directory)
 }
 
-/// Makes a directory if it is missing, and brings its entry to stable storage even if it is there: whoever made it may
-/// not have lived to do so.
-pub(crate) fn ensure_directory(disk: &dyn Disk, path: &Path) -> io::Result<()> {
-    make_directory(disk, path)?;
-    sync_parent(disk, path)
-}
-
 /// Makes a directory unless it is there; says whether it was missing.
 pub(crate) fn make_directory(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
     match disk.create_dir(path) {
