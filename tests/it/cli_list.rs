@@ -94,6 +94,21 @@ fn an_intent_that_was_poisoned_since_is_noticed() {
     assert!(listed.stderr.starts_with("warning: w cannot be read: "), "{}", listed.stderr);
 }
 
+/// A list and a verification say why something cannot be read, not only that it cannot.
+#[test]
+fn what_cannot_be_read_is_told_with_its_cause() {
+    let project = Project::new();
+    project.item("w", PASS, &[]);
+    let log = project.of_item("w", "events.jsonl");
+    fs::remove_file(&log).unwrap();
+    fs::create_dir(&log).unwrap();
+    let because = format!("cannot be read: cannot read `{}`: is a directory", log.display());
+    let listed = project.harn(&["work", "list"]).ok();
+    assert!(listed.stderr.contains(&because), "{}", listed.stderr);
+    let verified = project.harn(&["verify"]).exits(5);
+    assert!(verified.stdout.contains(&because), "{}", verified.stdout);
+}
+
 /// What did not change is not read: the list says what the catalog says, and nothing else does.
 #[test]
 fn a_list_believes_the_catalog_and_nothing_else_does() {

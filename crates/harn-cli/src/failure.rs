@@ -4,6 +4,7 @@ mod damage;
 mod exits;
 
 use std::error::Error;
+use std::iter::successors;
 
 use serde_json::{Map, Value, json};
 
@@ -21,6 +22,14 @@ pub(crate) struct Failure {
     details: Map<String, Value>,
 }
 
+/// An error and everything that caused it, on one line.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    successors(Some(error), |&error| error.source())
+        .map(ToString::to_string)
+        .collect::<Vec<String>>()
+        .join(": ")
+}
+
 impl Failure {
     /// A failure in our own words.
     pub(crate) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
@@ -34,12 +43,7 @@ impl Failure {
         hint: Option<String>,
         error: &dyn Error,
     ) -> Self {
-        let mut causes = Vec::new();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            causes.push(cause.to_string());
-            source = cause.source();
-        }
+        let causes = successors(error.source(), |&error| error.source()).map(ToString::to_string).collect();
         Self { causes, hint, ..Self::new(exit, code, error.to_string()) }
     }
 

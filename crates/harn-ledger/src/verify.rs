@@ -132,7 +132,7 @@ impl<'a> Problems<'a> {
             }
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
-                    self.add(place, ProblemKind::Unreadable { reason: error.to_string() });
+                    self.add(place, ProblemKind::unreadable(&error));
                 }
                 Vec::new()
             }

@@ -6,14 +6,14 @@ use harn_ledger::Checkpoint;
 use harn_ledger::disk::OsDisk;
 use serde_json::json;
 
-use super::Context;
+use super::{Context, verify};
 use crate::args::CheckpointArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::text::safe_line;
 
 pub(super) fn run(context: &mut Context<'_, '_>, args: &CheckpointArgs) -> Result<Exit, Failure> {
-    let checkpoint = context.session.works.ledger().checkpoint()?;
+    let checkpoint = context.session.works.ledger().checkpoint_with(&verify::options())?;
     match &args.out {
         Some(file) if file != Path::new("-") => write(context, &checkpoint, file)?,
         // With and without `--json`, so that what was printed can always be kept.

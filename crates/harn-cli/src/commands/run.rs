@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::args::RunCommand;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::ids::resolve;
 use crate::render;
 use crate::returned::returned;
@@ -38,8 +38,9 @@ fn list(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         match ledger.stream::<Run>(id.as_str()).and_then(|run| Ok((run.state()?, run))) {
             Ok((state, run)) => runs.push(render::RunRow::new(run.intent(), &state)),
             Err(error) => {
-                context.warn(&format!("{id} cannot be read: {error}"));
-                warnings.push(json!({ "id": id, "reason": error.to_string() }));
+                let reason = with_causes(&error);
+                context.warn(&format!("{id} cannot be read: {reason}"));
+                warnings.push(json!({ "id": id, "reason": reason }));
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::limits::Limits;
 use crate::log::{Log, ReadError};
 use crate::parallel;
 use crate::scan::Position;
+use crate::verify::VerifyOptions;
 
 /// Why no checkpoint was taken.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +57,15 @@ impl Ledger {
     ///
     /// Nothing is locked meanwhile. A stream that is being written is in the checkpoint as it was when it was read, so the
     /// heads of two streams need not be of the same instant.
+    ///
+    /// Streams are read without limits on events and bytes; see [`checkpoint_with`](Self::checkpoint_with).
     pub fn checkpoint(&self) -> Result<Checkpoint, CheckpointError> {
+        self.checkpoint_with(&VerifyOptions::default())
+    }
+
+    /// The same, holding streams to the limits of their kinds, as [`verify`](Self::verify) does: so a log that is longer
+    /// than any of its kind is damaged, and not read on.
+    pub fn checkpoint_with(&self, options: &VerifyOptions) -> Result<Checkpoint, CheckpointError> {
         let ts = self.now();
         let mut heads = BTreeMap::new();
         for kind in self.kinds()? {
@@ -67,9 +76,11 @@ impl Ledger {
             if heads.len() + ids.len() > CHECKPOINT_STREAMS_MAX {
                 return Err(CheckpointError::TooManyStreams { limit: CHECKPOINT_STREAMS_MAX });
             }
-            let threads = parallel::for_each_of(ids.len(), self.threads());
-            let head = |id: &StreamId| self.settled_head(&kind, id, threads);
-            for head in parallel::flat_map(&ids, self.threads(), head) {
+            let all_threads = options.threads.unwrap_or_else(|| self.threads());
+            let threads = parallel::for_each_of(ids.len(), all_threads);
+            let limits = options.limits_of(&kind);
+            let head = |id: &StreamId| self.settled_head(&kind, id, threads, limits);
+            for head in parallel::flat_map(&ids, all_threads, head) {
                 let (name, head) = head?;
                 heads.insert(name, head);
             }
@@ -99,9 +110,10 @@ impl Ledger {
         kind: &str,
         id: &StreamId,
         threads: NonZero<usize>,
+        limits: Limits,
     ) -> Option<Result<(StreamName, Head), ReadError>> {
         let name = StreamName::new(kind, id.clone()).expect("the kind was checked");
-        match settled_end(&self.log_for(threads, name.clone(), Limits::WIDEST)) {
+        match settled_end(&self.log_for(threads, name.clone(), limits)) {
             Ok(Position { seq, hash, .. }) => Some(Ok((name, Head { seq, hash }))),
             Err(ReadError::NotFound { .. }) => None,
             Err(error) => Some(Err(error)),

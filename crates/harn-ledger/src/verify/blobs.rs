@@ -203,7 +203,7 @@ fn check(ledger: &Ledger, citation: BlobRef, citer: &Citer) -> Option<Problem> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             (citer.place.to_string(), ProblemKind::MissingBlob { blob, seq })
         }
-        Err(error) => (blob.to_string(), ProblemKind::Unreadable { reason: error.to_string() }),
+        Err(error) => (blob.to_string(), ProblemKind::unreadable(&error)),
     };
     Some(Problem { place, kind })
 }

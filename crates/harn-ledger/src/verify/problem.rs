@@ -1,5 +1,8 @@
 //! What verification can find to be wrong, and how it says so.
 
+use std::error::Error;
+use std::iter::successors;
+
 use crate::digest::Digest;
 use crate::place::UnsafePlace;
 use crate::scan::{Damage, UnfinishedTail};
@@ -114,6 +117,13 @@ fn told(cut: Option<u64>) -> String {
 }
 
 impl ProblemKind {
+    /// What cannot be read, with everything that caused it.
+    pub(super) fn unreadable(error: &dyn Error) -> Self {
+        let causes = successors(Some(error), |&error| error.source());
+        let reason = causes.map(ToString::to_string).collect::<Vec<String>>().join(": ");
+        Self::Unreadable { reason }
+    }
+
     /// A stable name.
     #[must_use]
     pub const fn code(&self) -> &'static str {

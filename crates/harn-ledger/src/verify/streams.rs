@@ -139,7 +139,7 @@ impl Walk<'_> {
             Err(ReadError::NotFound { .. }) => {
                 return found.add(place, removed.unwrap_or(ProblemKind::ForeignFile));
             }
-            Err(error) => Some(ProblemKind::Unreadable { reason: error.to_string() }),
+            Err(error) => Some(ProblemKind::unreadable(&error)),
         };
         self.streams.fetch_add(1, Ordering::Relaxed);
         let contradiction = followed.and_then(|followed| followed.problem(to_its_end));

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use harn_ledger::disk::{Disk as _, MemDisk, OsDisk};
-use harn_ledger::{Digest, Expect, Ledger, OpenError, ProblemKind, ReadError, StreamError, VerifyOptions};
+use harn_ledger::{
+    Decider as _, Digest, Expect, Ledger, OpenError, ProblemKind, ReadError, StreamError, VerifyOptions,
+};
 use tempfile::TempDir;
 
 use crate::account::{Account, AccountEvent, Owner, credited, open_account};
@@ -145,6 +147,14 @@ fn a_vast_log_is_read_within_limits() {
         let (bytes, at_once) = disk.reads();
         assert!(bytes <= 5 * 16 * MIB && at_once <= 128 << 10, "{what}: {bytes} bytes were read");
     }
+    // A checkpoint that knows the limits reads no further either.
+    std::fs::write(&path, &whole).unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(4096 * MIB).unwrap();
+    let disk = ScriptedDisk::new(OsDisk);
+    let mut options = VerifyOptions::default();
+    options.limits.insert(Account::KIND.to_owned(), Account::LIMITS);
+    assert_eq!(open(disk.clone(), &root).checkpoint_with(&options).unwrap_err().code(), "damaged");
+    assert!(disk.reads().0 <= 5 * 16 * MIB);
     // The same without limits on the log, on a file that takes less time.
     std::fs::File::options().write(true).open(&path).unwrap().set_len(64 * MIB).unwrap();
     let disk = ScriptedDisk::new(OsDisk);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::render;
 
 pub(super) fn run(context: &mut Context<'_, '_>, wanted: Option<ItemState>) -> Result<Exit, Failure> {
@@ -18,8 +18,9 @@ pub(super) fn run(context: &mut Context<'_, '_>, wanted: Option<ItemState>) -> R
         .collect();
     let mut warnings = Vec::new();
     for unreadable in &listing.unreadable {
-        context.warn(&format!("{} cannot be read: {}", unreadable.id, unreadable.error));
-        warnings.push(json!({ "id": unreadable.id, "reason": unreadable.error.to_string() }));
+        let reason = with_causes(&unreadable.error);
+        context.warn(&format!("{} cannot be read: {reason}", unreadable.id));
+        warnings.push(json!({ "id": unreadable.id, "reason": reason }));
     }
     for item in &listing.items {
         let Some(tail) = item.tail else { continue };
