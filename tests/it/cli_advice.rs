@@ -22,7 +22,7 @@ fn refusals() -> Vec<Refusal> {
     let proof = BlobRef::of(b"");
     let mut all = vec![
         Refusal::WorkflowChild { verb },
-        Refusal::NotAPerson,
+        Refusal::NotAPerson { verb: Verb::Grant },
         Refusal::Finished { id: item(), verb, state: ItemState::Succeeded },
         Refusal::Waiting { id: item(), verb, unresolved: Vec::new() },
         Refusal::Running { id: item(), verb },
@@ -38,6 +38,10 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NothingToResume { id: item(), attempt: 1 },
         Refusal::ProofMissing { id: item(), attempt: 1 },
         Refusal::ProofChanged { recorded: proof, found: proof },
+        Refusal::Unproven { id: item(), attempt: 1, why: "why".to_owned() },
+        Refusal::NoSuchAttempt { id: item(), attempt: 4, used: 3 },
+        Refusal::PassedCounts { id: item(), attempt: 1 },
+        Refusal::Overdrawn { id: item(), attempt: 1, charged: 3, ceiling: 3 },
         Refusal::OtherProof { expected: digest, recorded: digest },
         Refusal::FindingsOpen { id: item(), findings: vec!["f1".parse().unwrap(), "f2".parse().unwrap()] },
         Refusal::UnknownFinding { finding: "f1".parse().unwrap(), open: Vec::new() },
@@ -105,7 +109,7 @@ fn names_what_exists(text: &str) -> bool {
     let mut words = text.split_whitespace().skip(1);
     let mut rest: Vec<&str> = Vec::new();
     while let Some(word) = words.next() {
-        match command.find_subcommand(word) {
+        match command.find_subcommand(word).filter(|found| !found.is_hide_set()) {
             Some(found) => command = found,
             None => rest = std::iter::once(word).chain(words.by_ref()).collect(),
         }

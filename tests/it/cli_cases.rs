@@ -55,7 +55,7 @@ fn k_03_a_dependency_is_waited_for() {
     assert_eq!(unresolved[0]["id"], "base");
     assert_eq!(unresolved[0]["state"], "ready");
     let text = project.harn(&["work", "show", "dependent"]).ok();
-    assert!(text.stdout.contains("depends on:\n  - base: ready"), "{}", text.stdout);
+    assert!(text.stdout.contains("depends on:\n  - base (ready)"), "{}", text.stdout);
 
     let _ = project.harn(&["work", "run", "base"]).ok();
     assert_eq!(standing(&project, "dependent").0, "waiting");
@@ -224,7 +224,7 @@ fn k_28_a_run_that_belongs_to_another_item_proves_nothing() {
     let run_id = StreamId::new(report["run_id"].as_str().unwrap()).unwrap();
     let command = Command::Begin { run_id, trigger: Trigger::Initial };
     let observed = Observed::default();
-    let facts = Facts { observed, caller, now: clock.0, proof: None };
+    let facts = Facts { observed, caller, now: clock.0, proof: None, unproven: None };
     let victim = ledger.stream::<Work>("victim").unwrap();
     victim.execute_with("forger", command, |_| Ok(facts.clone())).unwrap();
 

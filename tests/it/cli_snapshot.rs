@@ -39,7 +39,8 @@ fn begin_by_hand(project: &Project, id: &str, seed: u64, end: Option<&End>) {
     let begun = works.begin(&caller, &StreamId::new(id).unwrap(), Trigger::Retry).unwrap();
     if let Some(end) = end {
         let command = Command::End { run_id: begun.run_id, end: end.clone() };
-        let facts = Facts { observed: Observed::default(), caller, now: clock.0, proof: None };
+        let facts =
+            Facts { observed: Observed::default(), caller, now: clock.0, proof: None, unproven: None };
         let stream = ledger.stream::<Work>(id).unwrap();
         stream.execute_with("runner", command, |_| Ok(facts.clone())).unwrap();
     }

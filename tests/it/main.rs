@@ -9,6 +9,7 @@ mod cli_exits;
 mod cli_list;
 mod cli_network;
 mod cli_parallel;
+mod cli_recharge;
 mod cli_refusals_create;
 mod cli_refusals_govern;
 mod cli_refusals_run;

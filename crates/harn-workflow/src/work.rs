@@ -47,7 +47,7 @@ mod state;
 mod suggest;
 pub mod transition;
 
-pub use attempt::{Attempt, AttemptStatus, Trigger};
+pub use attempt::{Attempt, AttemptStatus, Judgement, Trigger};
 pub use budget::Budget;
 pub use command::{Accept, Carry, Command, Reopen, Verb};
 pub use decide::Work;

@@ -34,7 +34,7 @@ use harn_ledger::{
     Timestamp,
 };
 
-use crate::work::{Accept, Caller, Command, Event, Intent, Projection, Refusal, Reopen, Work};
+use crate::work::{Accept, Caller, Class, Command, Event, Intent, Projection, Refusal, Reopen, State, Work};
 
 pub use attempt::{BeginError, Begun, EndError};
 pub use create::{CreateWorkError, Draft, ScriptText};
@@ -181,6 +181,35 @@ impl WorkLedger {
         self.change(caller, id, Command::Grant { attempts, reason })
     }
 
+    /// Judges anew whether an attempt that did not pass counts against the budget: not, for a `class`; else it does.
+    pub fn recharge(
+        &self,
+        caller: &Caller,
+        id: &StreamId,
+        attempt: u32,
+        class: Option<Class>,
+        reason: String,
+    ) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Recharge { attempt, class, reason })
+    }
+
+    /// Records that the open attempt's run is parked. The caller holds the item's lease.
+    pub fn park(
+        &self,
+        caller: &Caller,
+        id: &StreamId,
+        run_id: StreamId,
+        approval_id: StreamId,
+    ) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Park { run_id, approval_id })
+    }
+
+    /// Records that the open attempt goes on: a parked one whose approval is decided, or a lost one whose run left a
+    /// transcript. The attempt is the same and is not counted again. The caller holds the item's lease.
+    pub fn resume(&self, caller: &Caller, id: &StreamId) -> Result<Changed, WorkError> {
+        self.change(caller, id, Command::Resume)
+    }
+
     /// Records what an unfinished attempt's own stream proves, and where the item stands if that changed. Never acts.
     pub fn reconcile(&self, caller: &Caller, id: &StreamId) -> Result<Changed, WorkError> {
         self.change(caller, id, Command::Reconcile)
@@ -202,7 +231,15 @@ impl WorkLedger {
         self.store_proof_of_open_attempt(stream)?;
         let view = View::of(&command);
         let actor = caller.actor.as_str();
-        Ok(stream.execute_with(actor, command, |state| Ok(self.facts(stream, state, caller, view)?))?)
+        let judges = matches!(command, Command::Accept(_));
+        let facts = |state: &State| {
+            let mut facts = self.facts(stream, state, caller, view)?;
+            if judges {
+                facts.unproven = self.check_review(stream.id(), state);
+            }
+            Ok(facts)
+        };
+        Ok(stream.execute_with(actor, command, facts)?)
     }
 
     fn item(&self, stream: Stream<Work>) -> Result<WorkItem, StreamError> {

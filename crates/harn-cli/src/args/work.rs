@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use harn_workflow::work::{ItemState, SourceKind};
+use harn_workflow::work::{Class, ItemState, SourceKind};
 
 use super::disposition::DispositionArgs;
 use super::numbers::{duration, positive};
@@ -83,6 +83,42 @@ pub enum WorkCommand {
         #[arg(long)]
         actor: Option<String>,
     },
+    /// Judge anew whether an attempt that did not pass counts against the budget
+    Recharge(RechargeArgs),
+    /// Continue an interrupted attempt (going on from a transcript is not built yet: refused)
+    #[command(hide = true)]
+    Resume(ActArgs),
+}
+
+/// `harn work recharge`
+#[derive(Debug, Args)]
+pub struct RechargeArgs {
+    /// The item
+    #[arg(value_name = "WORK-ID")]
+    pub id: String,
+    /// The attempt's number
+    #[arg(value_parser = positive)]
+    pub attempt: u32,
+    /// What the attempt counts as: charged, or not for one of the other reasons
+    #[arg(long = "as", value_name = "CLASS", value_parser = charge())]
+    pub charge: Charge,
+    /// Why, 1 to 2,000 characters
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = text)]
+    pub reason: String,
+    /// Who acts [default: `$HARN_ACTOR`, `$USER` or `operator`]
+    #[arg(long)]
+    pub actor: Option<String>,
+}
+
+/// What an attempt counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charge(pub Option<Class>);
+
+/// A word that says what an attempt counts as.
+fn charge() -> impl TypedValueParser<Value = Charge> {
+    let words = std::iter::once("charged").chain(Class::ALL.map(Class::as_str));
+    PossibleValuesParser::new(words)
+        .map(|word| Charge(Class::ALL.into_iter().find(|class| class.as_str() == word)))
 }
 
 /// `harn work create`
@@ -177,6 +213,9 @@ pub struct RunArgs {
     /// Whom approvals are addressed to, 1 to 200 characters
     #[arg(long, value_name = "ADDRESS")]
     pub approval_to: Option<String>,
+    /// No person asked for this: stop at the bound of uncharged attempts, and before the pause after one is over
+    #[arg(long)]
+    pub unattended: bool,
     /// Who acts [default: `$HARN_ACTOR`, `$USER` or `operator`]
     #[arg(long)]
     pub actor: Option<String>,

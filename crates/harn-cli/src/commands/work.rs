@@ -35,6 +35,8 @@ pub(super) fn run(context: &mut Context<'_, '_>, command: &WorkCommand) -> Resul
         WorkCommand::Accept(args) => (govern::accept(context, args), Some(&args.act.id)),
         WorkCommand::Cancel(args) => (govern::cancel(context, args), Some(&args.id)),
         WorkCommand::Reopen(args) => (govern::reopen(context, args), Some(&args.act.id)),
+        WorkCommand::Recharge(args) => (govern::recharge(context, args), Some(&args.id)),
+        WorkCommand::Resume(args) => (run::resume(context, args), Some(&args.id)),
         WorkCommand::Grant { id, attempts, reason, actor } => {
             (govern::grant(context, id, *attempts, reason, actor.as_deref()), Some(id))
         }

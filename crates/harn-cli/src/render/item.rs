@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use harn_ledger::{Ledger, StreamError, Timestamp};
 use harn_workflow::run::Proof;
-use harn_workflow::work::{AttemptRow, Findings, ItemState, PastOutcome, Projection};
+use harn_workflow::work::{AttemptRow, Class, Findings, ItemState, PastOutcome, Projection};
 use harn_workflow::{ProofError, WorkItem};
 use serde_json::{Value, json};
 
@@ -48,6 +48,11 @@ pub(crate) fn item(item: &WorkItem, evidence: Option<&Evidence>, width: usize, p
         page.line("not before", &format!("{} unless a person asks", to_the_second(at)));
     }
     page.line("attempts", &shown.attempts_text());
+    for sent_back in shown.unresolved_dependencies.iter().filter(|it| it.reopened) {
+        if shown.state != ItemState::Waiting {
+            page.field("note", &format!("`{}`, on which it depends, was reopened", sent_back.id));
+        }
+    }
     for grant in &shown.grants {
         page.field("grant", &format!("{} by {}: {}", grant.attempts, grant.actor, grant.reason));
     }
@@ -64,8 +69,8 @@ pub(crate) fn item(item: &WorkItem, evidence: Option<&Evidence>, width: usize, p
         for id in &intent.dependencies {
             let unresolved = shown.unresolved_dependencies.iter().find(|it| it.id == *id);
             let why = unresolved
-                .map_or_else(|| "succeeded".to_owned(), |it| format!("{}: {}", it.state_word(), it.why));
-            page.item("  - ", &format!("{id}: {why}"));
+                .map_or_else(|| "(succeeded)".to_owned(), |it| format!("({}): {}", it.state_words(), it.why));
+            page.item("  - ", &format!("{id} {why}"));
         }
     }
     findings(&mut page, &shown.findings);
@@ -133,10 +138,9 @@ fn findings(page: &mut Page, findings: &Findings) {
 }
 
 fn attempt(page: &mut Page, attempt: &AttemptRow) {
-    let charge = match (attempt.class, attempt.charged) {
-        (Some(class), _) => format!("not charged ({class})"),
-        (None, true) => "charged".to_owned(),
-        (None, false) => "not charged".to_owned(),
+    let charge = match attempt.class {
+        Some(class) => format!("not charged ({class})"),
+        None => "charged".to_owned(),
     };
     let started = to_the_second(attempt.started_at);
     page.item(
@@ -144,6 +148,11 @@ fn attempt(page: &mut Page, attempt: &AttemptRow) {
         &format!("{}. {}, {}, {charge}, {started}", attempt.number, attempt.status, attempt.trigger),
     );
     page.token("     ", attempt.run_id.as_str());
+    page.item("     ", &format!("because: {}", attempt.charge_reason));
+    if attempt.judgement.is_some() {
+        let recorded = attempt.recorded_class.map_or("charged", Class::as_str);
+        page.item("     ", &format!("recorded as: {recorded}"));
+    }
     if let Some(error) = &attempt.error {
         page.item("     ", &format!("error: {error}"));
     }

@@ -4,8 +4,6 @@ use std::fmt;
 
 use harn_ledger::Timestamp;
 
-use super::attempt::Attempt;
-use super::end::Class;
 use super::state::State;
 
 /// Attempts of an item, counted over its whole life.
@@ -68,12 +66,9 @@ const FIRST_PAUSE: i64 = 60 * 1_000_000;
 /// Longest pause, in microseconds.
 const LONGEST_PAUSE: i64 = 3_600 * 1_000_000;
 
-/// When automation may start the next attempt, after `streak` uncharged ones in a row of which `latest` is the last and
-/// was refused by an outside service: 1, 4, 16, 60, 60, … minutes after its end.
-pub(super) fn next_eligible_at(latest: &Attempt, streak: u32) -> Option<Timestamp> {
-    let refused = latest.end.as_ref().is_some_and(|end| end.class == Some(Class::Upstream));
-    let ended_at = latest.ended_at.filter(|_| refused)?;
-    let factor = 4_i64.saturating_pow(streak.saturating_sub(1));
-    let pause = FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE);
-    Some(Timestamp::from_microseconds(ended_at.as_microseconds().saturating_add(pause)))
+/// When automation may start the next attempt, after an outside service refused at `refused_at` and `before` attempts in a
+/// row right before were uncharged too: 1, 4, 16, 60, 60, … minutes later.
+pub(super) fn next_eligible_at(refused_at: Timestamp, before: u32) -> Timestamp {
+    let pause = FIRST_PAUSE.saturating_mul(4_i64.saturating_pow(before)).min(LONGEST_PAUSE);
+    Timestamp::from_microseconds(refused_at.as_microseconds().saturating_add(pause))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use harn_ledger::{Digest, StreamId};
 
 use super::attempt::Trigger;
-use super::end::End;
+use super::end::{Class, End};
 use super::finding::{Disposition, FindingId};
 
 /// A command. Texts are given as typed; the decision trims and checks them.
@@ -56,6 +56,15 @@ pub enum Command {
     Grant {
         /// How many more, 1 to 100.
         attempts: u32,
+        /// Why; 1 to 2,000 characters.
+        reason: String,
+    },
+    /// Judge anew whether an attempt that did not pass counts against the budget.
+    Recharge {
+        /// Its number.
+        attempt: u32,
+        /// Why it does not count; none when it does.
+        class: Option<Class>,
         /// Why; 1 to 2,000 characters.
         reason: String,
     },
@@ -125,6 +134,8 @@ pub enum Verb {
     Reopen,
     /// Grant.
     Grant,
+    /// Judge anew whether an attempt counts.
+    Recharge,
 }
 
 impl fmt::Display for Verb {
@@ -139,6 +150,7 @@ impl fmt::Display for Verb {
             Self::Cancel => "cancel",
             Self::Reopen => "reopen",
             Self::Grant => "grant",
+            Self::Recharge => "recharge",
         })
     }
 }

@@ -3,6 +3,7 @@
 mod accept;
 mod attempt;
 mod governance;
+mod recharge;
 mod reconcile;
 mod reopen;
 
@@ -12,7 +13,9 @@ use harn_ledger::text::{self, TextError};
 use harn_ledger::{Decider, Limits, Recorded};
 
 use super::bounds;
+use super::budget;
 use super::command::{Command, Verb};
+use super::end::Class;
 use super::event::Event;
 use super::facts::{Facts, Role};
 use super::intent::Intent;
@@ -45,6 +48,9 @@ impl Decider for Work {
         match command {
             Command::Note { text } => governance::note(&mut draft, &text)?,
             Command::Grant { attempts, reason } => governance::grant(&mut draft, attempts, &reason)?,
+            Command::Recharge { attempt, class, reason } => {
+                recharge::recharge(&mut draft, attempt, class, &reason)?;
+            }
             Command::Cancel { reason } => governance::cancel(&mut draft, reason.as_deref())?,
             Command::Accept(request) => accept::accept(&mut draft, &request)?,
             Command::Reopen(request) => reopen::reopen(&mut draft, &request)?,
@@ -92,7 +98,7 @@ impl<'a> Draft<'a> {
     /// Takes in what the run's stream proves and the log lacks, so that no decision rests on less than is known.
     fn settle(&mut self) {
         if let Some(event) = settle::proven(&self.state, &self.facts.observed) {
-            self.build_on(event);
+            self.build_on(self.with_pause(event));
         }
     }
 
@@ -101,6 +107,15 @@ impl<'a> Draft<'a> {
         if let Some(open) = self.state.open_attempt() {
             self.build_on(settle::lost(open, &self.facts.observed));
         }
+    }
+
+    /// Adds to the end of the open attempt when programs may try again, where an outside service refused it.
+    fn with_pause(&self, mut event: Event) -> Event {
+        if let Event::AttemptEnded { class: Some(Class::Upstream), next_eligible_at, .. } = &mut event {
+            let before = self.state.uncharged_before_latest();
+            *next_eligible_at = Some(budget::next_eligible_at(self.facts.now, before));
+        }
+        event
     }
 
     fn standing(&self) -> Standing {
@@ -114,6 +129,12 @@ impl<'a> Draft<'a> {
         } else {
             Ok(())
         }
+    }
+
+    /// Refuses what only a person may allow.
+    fn refuse_program(&self, verb: Verb) -> Result<(), Refusal> {
+        self.refuse_child(verb)?;
+        if self.facts.caller.role == Role::Person { Ok(()) } else { Err(Refusal::NotAPerson { verb }) }
     }
 
     /// Refuses while somebody else holds the lease.

@@ -19,8 +19,16 @@ pub struct Dependency {
     /// Its state; none when it does not exist or cannot be read. Only `succeeded` resolves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ItemState>,
+    /// Whether it was sent back: its last decision is a reopen, so whoever built on it may have to look again.
+    #[serde(skip_serializing_if = "is_false")]
+    pub reopened: bool,
     /// Why it stands there.
     pub why: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "this is how serde calls it")]
+const fn is_false(it: &bool) -> bool {
+    !*it
 }
 
 /// What an item is by itself: see [`own`](super::own).
@@ -30,6 +38,8 @@ pub struct Own {
     pub dependencies: Vec<StreamId>,
     /// Its state when they are left out of account.
     pub state: ItemState,
+    /// Whether its last decision is a reopen.
+    pub reopened: bool,
     /// Why.
     pub reason: String,
 }
@@ -60,16 +70,14 @@ impl Dependency {
     /// A dependency of which nothing is known, and why.
     #[must_use]
     pub const fn unknown(id: StreamId, why: String) -> Self {
-        Self { id, state: None, why }
+        Self { id, state: None, reopened: false, why }
     }
 
-    /// Its state in one word.
+    /// Its state in a word, and whether it was reopened.
     #[must_use]
-    pub const fn state_word(&self) -> &'static str {
-        match self.state {
-            Some(state) => state.as_str(),
-            None => "unknown",
-        }
+    pub fn state_words(&self) -> String {
+        let state = self.state.map_or("unknown", ItemState::as_str);
+        if self.reopened { format!("reopened, {state}") } else { state.to_owned() }
     }
 }
 
@@ -110,11 +118,16 @@ impl<F: FnMut(&StreamId) -> Found> Evaluation<F> {
         } else {
             let named: Vec<_> = unresolved
                 .into_iter()
-                .map(|id| Dependency { state: self.state(&id), why: String::new(), id })
+                .map(|id| Dependency {
+                    state: self.state(&id),
+                    reopened: self.is_reopened(&id),
+                    why: String::new(),
+                    id,
+                })
                 .collect();
             (ItemState::Waiting, reason::waits_for(&named))
         };
-        Dependency { id: id.clone(), state: Some(state), why }
+        Dependency { id: id.clone(), state: Some(state), reopened: own.reopened, why }
     }
 
     /// The state alone, for which the item's dependencies need not be described.
@@ -133,6 +146,10 @@ impl<F: FnMut(&StreamId) -> Found> Evaluation<F> {
 
     fn is_accepted(&mut self, id: &StreamId) -> bool {
         matches!(self.find(id), Found::Item(Own { state: ItemState::Succeeded, .. }))
+    }
+
+    fn is_reopened(&mut self, id: &StreamId) -> bool {
+        matches!(self.find(id), Found::Item(Own { reopened: true, .. }))
     }
 
     fn find(&mut self, id: &StreamId) -> &Found {

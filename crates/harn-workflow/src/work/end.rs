@@ -178,6 +178,9 @@ impl InvalidEnd {
 }
 
 impl Class {
+    /// All classes.
+    pub const ALL: [Self; 4] = [Self::Environment, Self::Upstream, Self::Decision, Self::Interrupted];
+
     /// The word in JSON and on the command line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -2,7 +2,7 @@
 
 mod check;
 
-use harn_ledger::{BlobRef, StreamId};
+use harn_ledger::{BlobRef, StreamId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::attempt::Trigger;
@@ -70,6 +70,22 @@ pub enum Event {
         /// The decision that a person must make; one line of 1 to 1,000 characters.
         #[serde(skip_serializing_if = "Option::is_none")]
         decision: Option<String>,
+        /// Before then no program starts the next attempt. Only where an outside service refused.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_eligible_at: Option<Timestamp>,
+    },
+    /// A person judges anew whether an ended attempt counts against the budget.
+    #[serde(rename = "attempt.recharged")]
+    AttemptRecharged {
+        /// The attempt's run.
+        run_id: StreamId,
+        /// Its number.
+        attempt: u32,
+        /// Why it does not count; it counts when this is absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        class: Option<Class>,
+        /// Why; 1 to 2,000 characters.
+        reason: String,
     },
     /// A note of where the item stood; never an input to the state.
     #[serde(rename = "work.reconciled")]
@@ -151,7 +167,8 @@ impl Event {
 
     pub(super) fn ended(run_id: StreamId, attempt: u32, end: End) -> Self {
         let End { outcome, class, proof, error, decision } = end;
-        Self::AttemptEnded { run_id, attempt, outcome, class, proof, error, decision }
+        let next_eligible_at = None;
+        Self::AttemptEnded { run_id, attempt, outcome, class, proof, error, decision, next_eligible_at }
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Facts {
     /// The proof that the latest attempt's end cites, in the log or in the run's own stream, recomputed from its stored
     /// bytes; none when they are not there. Only an accept looks at it.
     pub proof: Option<BlobRef>,
+    /// Why that proof does not follow from the manifest and transcript of its run any more; none when it does. Only an
+    /// accept looks at it.
+    pub unproven: Option<String>,
 }
 
 /// What is seen around an item. The default sees nothing: dependencies count as unresolved, runs as unproven.

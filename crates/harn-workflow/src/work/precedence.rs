@@ -32,7 +32,8 @@ pub(super) fn standing(state: &State, observed: &Observed) -> Standing {
 #[must_use]
 pub fn own(state: &State, observed: &Observed) -> Own {
     let Standing { state: own, reason, .. } = judge(&shown(state, observed), observed, &[]);
-    Own { dependencies: state.dependencies.clone(), state: own, reason }
+    let reopened = matches!(state.governance, Some(Governance::Reopened { .. }));
+    Own { dependencies: state.dependencies.clone(), state: own, reopened, reason }
 }
 
 /// The dependencies that are not accepted. One that nobody looked at counts.
@@ -122,7 +123,7 @@ fn blocked(state: &State, latest: &Attempt) -> Standing {
     let stopped = |text: String| stands(ItemState::Blocked, NextAction::None, &bounded(&text));
     let goes_on = |text: &str| stands(ItemState::Blocked, retry, &with_budget(text, &budget));
     let at_bound = streak >= state.max_uncharged_attempts;
-    match latest.end.as_ref().and_then(|end| end.class) {
+    match latest.class() {
         Some(Class::Environment) => {
             stopped(with_error(&format!("attempt {number} stopped at a missing precondition"), latest))
         }

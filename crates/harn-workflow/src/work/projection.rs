@@ -3,8 +3,8 @@
 use harn_ledger::{BlobRef, StreamId, Timestamp};
 use serde::Serialize;
 
-use super::attempt::{Attempt, AttemptStatus, Trigger};
-use super::budget::{self, Budget};
+use super::attempt::{Attempt, AttemptStatus, Judgement, Trigger};
+use super::budget::Budget;
 use super::dependencies::Dependency;
 use super::end::{Class, End, Outcome};
 use super::facts::Observed;
@@ -92,11 +92,19 @@ pub struct AttemptRow {
     pub trigger: Trigger,
     /// How it stands.
     pub status: AttemptStatus,
-    /// Why it is not charged.
+    /// Why it is not charged: what a person judged, else what was recorded with its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
     /// Whether it counts against the ceiling.
     pub charged: bool,
+    /// Why it counts or does not, in words.
+    pub charge_reason: String,
+    /// What a person judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Judgement>,
+    /// The class that was recorded with its end, where a person judged otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_class: Option<Class>,
     /// The approval that it is parked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<StreamId>,
@@ -142,7 +150,7 @@ impl Projection {
             max_uncharged_attempts: shown.max_uncharged_attempts,
             next_eligible_at: latest
                 .filter(|_| standing.next_action == NextAction::Retry)
-                .and_then(|latest| budget::next_eligible_at(latest, streak)),
+                .and_then(Attempt::not_before),
             grants: shown.grants.clone(),
             findings: shown.findings.clone(),
             notes: shown.notes.clone(),
@@ -183,8 +191,11 @@ impl AttemptRow {
             ended_at: attempt.ended_at,
             trigger: attempt.trigger,
             status,
-            class: end.and_then(End::class),
+            class: attempt.class(),
             charged: attempt.is_charged(),
+            charge_reason: attempt.charge_reason(),
+            judgement: attempt.judgement.clone(),
+            recorded_class: attempt.judgement.as_ref().and(end).and_then(End::class),
             approval_id: attempt.parked_for.clone(),
             proof: end.and_then(End::proof),
             error: end.and_then(End::error).map(str::to_owned),

@@ -14,7 +14,7 @@ pub(super) fn bounded(text: &str) -> String {
 
 /// Names each unresolved dependency with its own state.
 pub(super) fn waits_for(unresolved: &[Dependency]) -> String {
-    let named: Vec<_> = unresolved.iter().map(|it| format!("`{}` ({})", it.id, it.state_word())).collect();
+    let named: Vec<_> = unresolved.iter().map(|it| format!("`{}` ({})", it.id, it.state_words())).collect();
     bounded(&format!("waits for {}", named.join(", ")))
 }
 

@@ -22,8 +22,11 @@ pub enum Refusal {
         verb: Verb,
     },
     /// The caller is not a person.
-    #[error("attempts are granted by a program, expected a person")]
-    NotAPerson,
+    #[error("a program may not {verb} attempts, expected a person")]
+    NotAPerson {
+        /// What it asked for.
+        verb: Verb,
+    },
     /// The item is accepted or cancelled.
     #[error("cannot {verb} `{id}`: it is {state}")]
     Finished {
@@ -98,6 +101,38 @@ pub enum Refusal {
         /// Charged attempts allowed.
         ceiling: u32,
     },
+    /// There is no attempt with that number.
+    #[error("`{id}` has no attempt {attempt}, expected {}", expected_attempt(*used))]
+    NoSuchAttempt {
+        /// The item.
+        id: StreamId,
+        /// The number.
+        attempt: u32,
+        /// How many attempts there are.
+        used: u32,
+    },
+    /// What passed counts, whatever somebody thinks of it.
+    #[error("attempt {attempt} of `{id}` passed and counts, expected one that failed or is lost")]
+    PassedCounts {
+        /// The item.
+        id: StreamId,
+        /// The attempt.
+        attempt: u32,
+    },
+    /// The attempt cannot count, because nothing is left to count it against.
+    #[error(
+        "attempt {attempt} of `{id}` cannot be counted: no charged attempt is left ({charged}/{ceiling})"
+    )]
+    Overdrawn {
+        /// The item.
+        id: StreamId,
+        /// The attempt.
+        attempt: u32,
+        /// Charged attempts.
+        charged: u32,
+        /// Charged attempts allowed.
+        ceiling: u32,
+    },
     /// A program asked for a retry that only a person may ask for.
     #[error("`{id}` needs a person: {reason}")]
     NeedsPerson {
@@ -167,6 +202,16 @@ pub enum Refusal {
         recorded: BlobRef,
         /// What the stored bytes give.
         found: BlobRef,
+    },
+    /// The run does not give the proof that was recorded.
+    #[error("the proof of attempt {attempt} of `{id}` does not follow from its run: {why}")]
+    Unproven {
+        /// The item.
+        id: StreamId,
+        /// The attempt.
+        attempt: u32,
+        /// What is wrong with the run.
+        why: String,
     },
     /// The proof is not the one that was reviewed.
     #[error("the proof has the digest {recorded}, expected {expected}")]
@@ -247,7 +292,7 @@ impl Refusal {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::WorkflowChild { .. } => "workflow_child",
-            Self::NotAPerson => "not_a_person",
+            Self::NotAPerson { .. } => "not_a_person",
             Self::Finished { .. } => "finished",
             Self::Waiting { .. } => "waiting",
             Self::Running { .. } => "running",
@@ -255,6 +300,9 @@ impl Refusal {
             Self::NeedsRetry { .. } => "needs_retry",
             Self::WrongState { .. } => "wrong_state",
             Self::Exhausted { .. } => "attempts_exhausted",
+            Self::NoSuchAttempt { .. } => "no_such_attempt",
+            Self::PassedCounts { .. } => "passed_counts",
+            Self::Overdrawn { .. } => "overdrawn",
             Self::NeedsPerson { .. } => "needs_person",
             Self::TooEarly { .. } => "too_early",
             Self::RunIdUsed { .. } => "run_id_used",
@@ -264,6 +312,7 @@ impl Refusal {
             Self::NothingToResume { .. } => "nothing_to_resume",
             Self::ProofMissing { .. } => "proof_missing",
             Self::ProofChanged { .. } => "proof_changed",
+            Self::Unproven { .. } => "unproven",
             Self::OtherProof { .. } => "other_proof",
             Self::FindingsOpen { .. } => "findings_open",
             Self::UnknownFinding { .. } => "unknown_finding",
@@ -287,6 +336,8 @@ impl Refusal {
             Self::Waiting { unresolved, .. } => format!("harn work show {}", unresolved.first()?.id),
             Self::Running { id, .. }
             | Self::NoOpenAttempt { id, .. }
+            | Self::NoSuchAttempt { id, .. }
+            | Self::PassedCounts { id, .. }
             | Self::ProofMissing { id, .. }
             | Self::NeedsPerson { id, .. }
             | Self::TooEarly { id, .. }
@@ -296,9 +347,10 @@ impl Refusal {
             Self::Exhausted { id, verb: Verb::Reopen, .. } => {
                 format!("harn work reopen {id} --grant 1 --reason \"why one more\"")
             }
-            Self::Exhausted { id, .. } => {
+            Self::Exhausted { id, .. } | Self::Overdrawn { id, .. } => {
                 format!("harn work grant {id} --attempts 1 --reason \"why one more\"")
             }
+            Self::Unproven { .. } => "harn verify".to_owned(),
             Self::FindingsOpen { id, findings } => accept_line(id, findings),
             _ => return None,
         };
@@ -320,6 +372,14 @@ pub(super) fn accept_line(id: &StreamId, findings: &[FindingId]) -> String {
     findings
         .iter()
         .fold(format!("harn work accept {id}"), |line, finding| line + &format!(" --dispose {finding}=fixed"))
+}
+
+fn expected_attempt(used: u32) -> String {
+    match used {
+        0 => "none, because none was started".to_owned(),
+        1 => "1".to_owned(),
+        last => format!("1 to {last}"),
+    }
 }
 
 fn list(findings: &[FindingId]) -> String {

@@ -3,7 +3,7 @@
 use harn_ledger::{Actor, StreamId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::attempt::Attempt;
+use super::attempt::{Attempt, Judgement};
 use super::budget::Budget;
 use super::event::Event;
 use super::finding::Findings;
@@ -124,6 +124,8 @@ impl State {
                 parked_for: None,
                 end: None,
                 ended_at: None,
+                next_eligible_at: None,
+                judgement: None,
             }),
             Event::AttemptParked { run_id, approval_id, .. } => {
                 if let Some(attempt) = self.attempt_of_mut(run_id) {
@@ -135,11 +137,18 @@ impl State {
                     attempt.parked_for = None;
                 }
             }
-            Event::AttemptEnded { run_id, .. } => {
+            Event::AttemptEnded { run_id, next_eligible_at, .. } => {
                 if let Some(attempt) = self.attempt_of_mut(run_id) {
                     attempt.parked_for = None;
                     attempt.end = event.end();
                     attempt.ended_at = Some(at);
+                    attempt.next_eligible_at = *next_eligible_at;
+                }
+            }
+            Event::AttemptRecharged { run_id, class, reason, .. } => {
+                if let Some(attempt) = self.attempt_of_mut(run_id) {
+                    let (class, reason, actor) = (*class, reason.clone(), actor.clone());
+                    attempt.judgement = Some(Judgement { class, reason, actor, judged_at: at });
                 }
             }
             Event::Reconciled { state, next_action, reason } => {
@@ -211,6 +220,12 @@ impl State {
         self.attempts.iter().rfind(|attempt| attempt.run_id == *run_id)
     }
 
+    /// The attempt with that number.
+    #[must_use]
+    pub fn attempt_numbered(&self, number: u32) -> Option<&Attempt> {
+        self.attempts.iter().find(|attempt| attempt.number == number)
+    }
+
     /// The last decision to accept, cancel or reopen the item.
     #[must_use]
     pub const fn governance(&self) -> Option<&Governance> {
@@ -256,8 +271,12 @@ impl State {
     /// Uncharged attempts since the last charged one or the last reopen.
     #[must_use]
     pub fn uncharged_in_a_row(&self) -> u32 {
-        let streak = self.window().iter().rev().take_while(|attempt| !attempt.is_charged()).count();
-        u32::try_from(streak).unwrap_or(u32::MAX)
+        uncharged_at_the_end(self.window())
+    }
+
+    /// The same, without the latest attempt.
+    pub(super) fn uncharged_before_latest(&self) -> u32 {
+        uncharged_at_the_end(self.window().split_last().map_or(&[], |(_, earlier)| earlier))
     }
 
     /// Whether the item was reopened and nothing was attempted since.
@@ -269,4 +288,9 @@ impl State {
     pub(super) fn grants_of_window(&self) -> &[Grant] {
         &self.grants[self.window_grants..]
     }
+}
+
+fn uncharged_at_the_end(attempts: &[Attempt]) -> u32 {
+    let streak = attempts.iter().rev().take_while(|attempt| !attempt.is_charged()).count();
+    u32::try_from(streak).unwrap_or(u32::MAX)
 }

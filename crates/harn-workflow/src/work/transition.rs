@@ -70,6 +70,8 @@ pub enum Move {
     Note,
     /// Grant.
     Grant,
+    /// Recharge the latest attempt, as one that does not count.
+    Recharge,
     /// Reconcile.
     Reconcile,
 }
@@ -133,7 +135,7 @@ impl Situation {
 
 impl Move {
     /// All moves, in the order of the table's columns.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Run,
         Self::Retry,
         Self::Park,
@@ -146,6 +148,7 @@ impl Move {
         Self::ReopenWithGrant,
         Self::Note,
         Self::Grant,
+        Self::Recharge,
         Self::Reconcile,
     ];
 
@@ -165,6 +168,7 @@ impl Move {
             Self::ReopenWithGrant => "reopen --grant",
             Self::Note => "note",
             Self::Grant => "grant",
+            Self::Recharge => "recharge",
             Self::Reconcile => "reconcile",
         }
     }
@@ -177,26 +181,28 @@ const HELD: Cell = No("running");
 const FINISHED: Cell = No("finished");
 const SPENT: Cell = No("attempts_exhausted");
 const ENDED: Cell = No("already_ended");
+const NO_ATTEMPT: Cell = No("no_such_attempt");
+const PASSED: Cell = No("passed_counts");
 const NONE: Cell = No("no_open_attempt");
 
 /// One row per situation, one column per move.
 #[rustfmt::skip]
 pub const TABLE: [[Cell; Move::ALL.len()]; Situation::ALL.len()] = [
-    // run                retry         park                  resume       pass          fail          accept         cancel         reopen         reopen --grant note                  grant                 reconcile
-    [WAITS,               WAITS,        NONE,                 WAITS,       NONE,         NONE,         WAITS,         To(Cancelled), WAITS,         WAITS,         To(Waiting),          To(Waiting),          To(Waiting)],
-    [WAITS,               WAITS,        To(AwaitingApproval), WAITS,       To(InReview), To(Waiting),  WAITS,         To(Cancelled), WAITS,         WAITS,         To(Waiting),          To(Waiting),          To(Waiting)],
-    [To(Running),         WRONG,        NONE,                 WRONG,       NONE,         NONE,         WRONG,         To(Cancelled), WRONG,         WRONG,         To(Ready),            To(Ready),            To(Ready)],
-    [HELD,                HELD,         To(AwaitingApproval), HELD,        To(InReview), To(Blocked),  HELD,          To(Cancelled), HELD,          HELD,          To(Running),          To(Running),          To(Running)],
-    [PARKED,              PARKED,       To(AwaitingApproval), PARKED,      To(InReview), To(Blocked),  PARKED,        To(Cancelled), PARKED,        PARKED,        To(AwaitingApproval), To(AwaitingApproval), To(AwaitingApproval)],
-    [PARKED,              PARKED,       To(AwaitingApproval), To(Running), To(InReview), To(Blocked),  PARKED,        To(Cancelled), PARKED,        PARKED,        To(AwaitingApproval), To(AwaitingApproval), To(AwaitingApproval)],
-    [WRONG,               WRONG,        ENDED,                WRONG,       To(InReview), ENDED,        To(Succeeded), To(Cancelled), To(Ready),     To(Ready),     To(InReview),         To(InReview),         To(InReview)],
-    [WRONG,               WRONG,        ENDED,                WRONG,       To(InReview), ENDED,        To(Succeeded), To(Cancelled), SPENT,         To(Ready),     To(InReview),         To(InReview),         To(InReview)],
-    [No("needs_retry"),   To(Running),  To(AwaitingApproval), To(Running), To(InReview), To(Blocked),  WRONG,         To(Cancelled), To(Ready),     To(Ready),     To(Blocked),          To(Blocked),          To(Blocked)],
-    [No("needs_retry"),   To(Running),  ENDED,                NONE,        ENDED,        To(Blocked),  WRONG,         To(Cancelled), To(Ready),     To(Ready),     To(Blocked),          To(Blocked),          To(Blocked)],
-    [No("needs_retry"),   SPENT,        ENDED,                NONE,        ENDED,        To(Blocked),  WRONG,         To(Cancelled), SPENT,         To(Ready),     To(Blocked),          To(Blocked),          To(Blocked)],
-    [FINISHED,            FINISHED,     FINISHED,             FINISHED,    To(Succeeded),ENDED,        FINISHED,      FINISHED,      To(Ready),     To(Ready),     To(Succeeded),        FINISHED,             To(Succeeded)],
-    [HELD,                HELD,         FINISHED,             HELD,        To(Cancelled),To(Cancelled),FINISHED,      FINISHED,      HELD,          HELD,          To(Cancelled),        FINISHED,             To(Cancelled)],
-    [FINISHED,            FINISHED,     FINISHED,             FINISHED,    ENDED,        To(Cancelled),FINISHED,      FINISHED,      To(Ready),     To(Ready),     To(Cancelled),        FINISHED,             To(Cancelled)],
+    // run                retry         park                  resume       pass          fail          accept         cancel         reopen         reopen --grant note                  grant                 recharge     reconcile
+    [WAITS,               WAITS,        NONE,                 WAITS,       NONE,         NONE,         WAITS,         To(Cancelled), WAITS,         WAITS,         To(Waiting),          To(Waiting),          NO_ATTEMPT,  To(Waiting)],
+    [WAITS,               WAITS,        To(AwaitingApproval), WAITS,       To(InReview), To(Waiting),  WAITS,         To(Cancelled), WAITS,         WAITS,         To(Waiting),          To(Waiting),          To(Waiting), To(Waiting)],
+    [To(Running),         WRONG,        NONE,                 WRONG,       NONE,         NONE,         WRONG,         To(Cancelled), WRONG,         WRONG,         To(Ready),            To(Ready),            NO_ATTEMPT,  To(Ready)],
+    [HELD,                HELD,         To(AwaitingApproval), HELD,        To(InReview), To(Blocked),  HELD,          To(Cancelled), HELD,          HELD,          To(Running),          To(Running),          HELD,        To(Running)],
+    [PARKED,              PARKED,       To(AwaitingApproval), PARKED,      To(InReview), To(Blocked),  PARKED,        To(Cancelled), PARKED,        PARKED,        To(AwaitingApproval), To(AwaitingApproval), PARKED,      To(AwaitingApproval)],
+    [PARKED,              PARKED,       To(AwaitingApproval), To(Running), To(InReview), To(Blocked),  PARKED,        To(Cancelled), PARKED,        PARKED,        To(AwaitingApproval), To(AwaitingApproval), PARKED,      To(AwaitingApproval)],
+    [WRONG,               WRONG,        ENDED,                WRONG,       To(InReview), ENDED,        To(Succeeded), To(Cancelled), To(Ready),     To(Ready),     To(InReview),         To(InReview),         PASSED,      To(InReview)],
+    [WRONG,               WRONG,        ENDED,                WRONG,       To(InReview), ENDED,        To(Succeeded), To(Cancelled), SPENT,         To(Ready),     To(InReview),         To(InReview),         PASSED,      To(InReview)],
+    [No("needs_retry"),   To(Running),  To(AwaitingApproval), To(Running), To(InReview), To(Blocked),  WRONG,         To(Cancelled), To(Ready),     To(Ready),     To(Blocked),          To(Blocked),          To(Blocked), To(Blocked)],
+    [No("needs_retry"),   To(Running),  ENDED,                NONE,        ENDED,        To(Blocked),  WRONG,         To(Cancelled), To(Ready),     To(Ready),     To(Blocked),          To(Blocked),          To(Blocked), To(Blocked)],
+    [No("needs_retry"),   SPENT,        ENDED,                NONE,        ENDED,        To(Blocked),  WRONG,         To(Cancelled), SPENT,         To(Ready),     To(Blocked),          To(Blocked),          To(Blocked), To(Blocked)],
+    [FINISHED,            FINISHED,     FINISHED,             FINISHED,    To(Succeeded),ENDED,        FINISHED,      FINISHED,      To(Ready),     To(Ready),     To(Succeeded),        FINISHED,             FINISHED,    To(Succeeded)],
+    [HELD,                HELD,         FINISHED,             HELD,        To(Cancelled),To(Cancelled),FINISHED,      FINISHED,      HELD,          HELD,          To(Cancelled),        FINISHED,             FINISHED,    To(Cancelled)],
+    [FINISHED,            FINISHED,     FINISHED,             FINISHED,    ENDED,        To(Cancelled),FINISHED,      FINISHED,      To(Ready),     To(Ready),     To(Cancelled),        FINISHED,             FINISHED,    To(Cancelled)],
 ];
 
 /// The table as Markdown, refusals with their codes.

@@ -80,15 +80,23 @@ impl EndError {
 impl WorkLedger {
     /// Whether [`begin`](Self::begin) would be allowed now. Nothing is recorded, and no lease is needed.
     pub fn check_begin(&self, caller: &Caller, id: &StreamId, trigger: Trigger) -> Result<(), BeginError> {
-        let stream = self.ledger.stream::<Work>(id.as_str()).map_err(WorkError::from)?;
+        // No attempt has an item's id for its run, so the question is not about the run.
+        Ok(self.check(caller, id, Command::Begin { run_id: id.clone(), trigger })?)
+    }
+
+    /// Whether [`resume`](Self::resume) would be allowed now. Nothing is recorded, and no lease is needed.
+    pub fn check_resume(&self, caller: &Caller, id: &StreamId) -> Result<(), WorkError> {
+        self.check(caller, id, Command::Resume)
+    }
+
+    fn check(&self, caller: &Caller, id: &StreamId, command: Command) -> Result<(), WorkError> {
+        let stream = self.ledger.stream::<Work>(id.as_str())?;
         let decided = || -> Result<(), ExecuteError<Refusal>> {
             let state = stream.state()?;
             let facts = self.facts(&stream, &state, caller, View::Decision)?;
-            // No attempt has an item's id for its run, so the question is not about the run.
-            let command = Command::Begin { run_id: id.clone(), trigger };
             Work::decide(&state, command, &facts).map(drop).map_err(ExecuteError::Refused)
         };
-        Ok(decided().map_err(WorkError::from)?)
+        Ok(decided()?)
     }
 
     /// Records the start of an attempt. The caller holds the item's lease, and no line of the script runs before this

@@ -50,7 +50,7 @@ impl WorkLedger {
                 .map_err(|error| ReadError::Io { path: BLOBS.into(), source: io::Error::other(error) })?;
         }
         let proof = cited.filter(stored);
-        Ok(Facts { observed, caller: caller.clone(), now: self.now(), proof })
+        Ok(Facts { observed, caller: caller.clone(), now: self.now(), proof, unproven: None })
     }
 
     /// What is seen around one item.

@@ -5,7 +5,7 @@ use harn_ledger::{BlobRef, Digest, StreamError, StreamId};
 use super::WorkLedger;
 use super::proof::ProofError;
 use crate::run::Run;
-use crate::work::{End, Work};
+use crate::work::{End, State, Work};
 
 /// A proof that does not hold.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +91,17 @@ impl WorkLedger {
             self.check_proof(id, attempt.number, &attempt.run_id, cited)
         });
         Ok(cited.collect())
+    }
+
+    /// Why the proof of the attempt in review does not follow from its run, if it does not. Whoever accepts relies on the
+    /// run as much as on the proof, so both are computed again.
+    pub(super) fn check_review(&self, id: &StreamId, state: &State) -> Option<String> {
+        let latest = state.window().last()?;
+        let cited = latest.end.as_ref().and_then(End::proof)?;
+        self.check_proof(id, latest.number, &latest.run_id, cited).map(|unproven| match unproven.kind {
+            UnprovenKind::OtherProof { computed, .. } => format!("it gives the proof {computed}"),
+            UnprovenKind::NotComputable { source, .. } => source.to_string(),
+        })
     }
 
     fn check_proof(

@@ -25,6 +25,7 @@ mod work_machine;
 mod work_oracle;
 mod work_parking;
 mod work_projection;
+mod work_recharge;
 mod work_reconcile;
 mod work_refusals;
 mod work_state;

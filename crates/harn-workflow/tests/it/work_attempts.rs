@@ -1,6 +1,6 @@
 //! Attempts, what they cost, and where they leave the item.
 
-use harn_workflow::work::{Budget, Class, Command, End, NewItem, Outcome, Role, RunShows, Trigger};
+use harn_workflow::work::{Budget, Class, Command, End, Event, NewItem, Outcome, Role, RunShows, Trigger};
 
 use crate::work_harness::{Desk, at, begin, blocked_on, failed, id, new_item, retry, run};
 
@@ -178,9 +178,12 @@ fn w31_a_program_pauses_before_it_asks_an_outside_service_again() {
     let mut desk = Desk::of(NewItem { max_uncharged_attempts: 100, ..new_item() });
     for minutes in [1, 4, 16, 60, 60] {
         desk.attempts(failed(Some(Class::Upstream), "HTTP 503"));
-        let ended = desk.log.last().unwrap().ts;
+        let ended = desk.log.last().unwrap();
         let due = desk.projection().next_eligible_at.unwrap();
-        assert_eq!(due.as_microseconds() - ended.as_microseconds(), minutes * 60_000_000);
+        // It counts from the decision to record the end, which the desk writes a second later.
+        assert_eq!(due.as_microseconds() - ended.ts.as_microseconds(), minutes * 60_000_000 - 1_000_000);
+        let Event::AttemptEnded { next_eligible_at, .. } = ended.event else { panic!("{ended:?}") };
+        assert_eq!(next_eligible_at, Some(due), "it is on record");
 
         desk.facts.caller.role = Role::Automation;
         assert_eq!(desk.refuses(retry()), "too_early");

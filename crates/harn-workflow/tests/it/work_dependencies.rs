@@ -7,7 +7,7 @@ use harn_ledger::StreamId;
 use harn_workflow::work::dependencies::{Evaluation, Found, Own, find_cycle};
 use harn_workflow::work::{Command, Dependency, ItemState, NewItem, own};
 
-use crate::work_harness::{Desk, cancel, id, new_item, retry, run};
+use crate::work_harness::{Desk, accept, cancel, id, new_item, reopen, retry, run};
 
 /// Items by id: dependencies, and the state without them.
 struct Shelf {
@@ -20,7 +20,7 @@ impl Shelf {
         let found = |(name, state, dependencies): &(&str, ItemState, &[&str])| {
             let dependencies = dependencies.iter().map(|it| id(it)).collect();
             let reason = format!("{name} is {state}");
-            ((*name).to_owned(), Found::Item(Own { dependencies, state: *state, reason }))
+            ((*name).to_owned(), Found::Item(Own { dependencies, state: *state, reopened: false, reason }))
         };
         Self { items: items.iter().map(found).collect(), asked: RefCell::default() }
     }
@@ -33,7 +33,7 @@ impl Shelf {
     fn of(&self, ids: &[&str]) -> Vec<(String, String)> {
         let ids: Vec<_> = ids.iter().map(|it| id(it)).collect();
         let told = Evaluation::new(|id: &StreamId| self.look(id)).of(&ids);
-        told.into_iter().map(|it| (it.state_word().to_owned(), it.why)).collect()
+        told.into_iter().map(|it| (it.state_words(), it.why)).collect()
     }
 }
 
@@ -45,8 +45,12 @@ fn told(word: &str, why: &str) -> (String, String) {
 fn k03_an_item_waits_until_every_dependency_is_accepted() {
     let mut desk = Desk::of(NewItem { dependencies: vec![id("base"), id("other")], ..new_item() });
     let base = Desk::of(new_item());
-    let dependency =
-        |name: &str, state, why: &str| Dependency { id: id(name), state: Some(state), why: why.to_owned() };
+    let dependency = |name: &str, state, why: &str| Dependency {
+        id: id(name),
+        state: Some(state),
+        reopened: false,
+        why: why.to_owned(),
+    };
     let of_base = own(&base.state, &base.facts.observed);
     desk.facts.observed.dependencies = vec![
         dependency("base", of_base.state, &of_base.reason),
@@ -107,6 +111,50 @@ fn w70_each_unresolved_dependency_is_told_with_its_own_state() {
 }
 
 #[test]
+fn w71_a_dependency_that_was_sent_back_says_so() {
+    let mut base = Desk::of(new_item());
+    base.passes();
+    base.does(accept(&[]));
+    let beside = |base: &Desk| {
+        let found = Found::Item(own(&base.state, &base.facts.observed));
+        let mut evaluation = Evaluation::new(|_: &StreamId| found.clone());
+        evaluation.of(&[id("base")])
+    };
+    let mut above = Desk::of(NewItem { dependencies: vec![id("base")], ..new_item() });
+    above.facts.observed.dependencies = beside(&base);
+    above.assert_stands("ready", "run");
+    assert!(above.projection().unresolved_dependencies.is_empty());
+
+    base.does(reopen(&["It truncates"]));
+    above.facts.observed.dependencies = beside(&base);
+    above.assert_stands("waiting", "wait_for_dependencies");
+    assert_eq!(above.projection().reason, "waits for `base` (reopened, ready)");
+    base.passes();
+    base.does(cancel());
+    above.facts.observed.dependencies = beside(&base);
+    assert_eq!(above.projection().reason, "waits for `base` (cancelled)");
+
+    // An item that has passed it already is not held back, and is told all the same.
+    base.does(reopen(&[]));
+    base.does(cancel());
+    base.does(reopen(&[]));
+    above.facts.observed.dependencies = vec![];
+    let mut accepted = Desk::of(NewItem { dependencies: vec![id("base")], ..new_item() });
+    let done = Dependency {
+        id: id("base"),
+        state: Some(ItemState::Succeeded),
+        reopened: false,
+        why: "accepted".to_owned(),
+    };
+    accepted.facts.observed.dependencies = vec![done];
+    accepted.passes();
+    accepted.does(accept(&[]));
+    accepted.facts.observed.dependencies = beside(&base);
+    accepted.assert_stands("succeeded", "none");
+    assert!(accepted.projection().unresolved_dependencies[0].reopened);
+}
+
+#[test]
 fn w72_a_cycle_cannot_loop() {
     let shelf = Shelf::new(&[
         ("a", ItemState::Ready, &["b"]),
@@ -126,7 +174,8 @@ fn w73_n06_every_item_is_looked_at_once() {
         for column in 0..width {
             let dependencies =
                 if layer == 0 { vec![] } else { (0..width).map(|it| id(&name(layer - 1, it))).collect() };
-            let own = Own { dependencies, state: ItemState::Ready, reason: "ready".to_owned() };
+            let own =
+                Own { dependencies, state: ItemState::Ready, reopened: false, reason: "ready".to_owned() };
             shelf.items.insert(name(layer, column), Found::Item(own));
         }
     }

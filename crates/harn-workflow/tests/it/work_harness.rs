@@ -66,6 +66,7 @@ impl Desk {
             caller: Caller { actor: actor("operator"), role: Role::Person },
             now: at(0),
             proof: None,
+            unproven: None,
         };
         let mut desk = Self { state: Work::init(&intent), intent, log: Vec::new(), facts };
         desk.record(vec![Event::Created {}]);

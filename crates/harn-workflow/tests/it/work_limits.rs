@@ -84,6 +84,23 @@ fn largest_events() -> Vec<Event> {
             proof: Some(proof),
             error: Some(wide(2_000)),
             decision: Some(wide(1_000)),
+            next_eligible_at: None,
+        },
+        Event::AttemptEnded {
+            run_id: run_id.clone(),
+            attempt,
+            outcome: Outcome::Failed,
+            class: Some(Class::Upstream),
+            proof: Some(proof),
+            error: Some(wide(2_000)),
+            decision: None,
+            next_eligible_at: Some(crate::work_harness::at(0)),
+        },
+        Event::AttemptRecharged {
+            run_id: run_id.clone(),
+            attempt,
+            class: Some(Class::Interrupted),
+            reason: wide(2_000),
         },
         Event::Reconciled {
             state: ItemState::AwaitingApproval,
@@ -218,5 +235,5 @@ fn closing_events_are_those_that_end_something() {
     // N-07: they may use the room that is kept free in a full stream.
     let closing: Vec<_> =
         largest_events().iter().filter(|it| Work::closes(it)).map(crate::work_harness::name).collect();
-    assert_eq!(closing, ["attempt.ended", "work.accepted", "work.cancelled"]);
+    assert_eq!(closing, ["attempt.ended", "attempt.ended", "work.accepted", "work.cancelled"]);
 }

@@ -42,6 +42,7 @@ enum Verb {
     Reopen { findings: Vec<&'static str>, carry: u8, supersede_all: bool, grant: Option<u32> },
     Note,
     Grant(u32),
+    Recharge(u32, Option<Class>),
 }
 
 fn ends() -> impl Strategy<Value = End> {
@@ -55,6 +56,11 @@ fn ends() -> impl Strategy<Value = End> {
         1 => Just(failure(Some(Class::Interrupted))),
         1 => any::<bool>().prop_map(End::lost),
     ]
+}
+
+fn classes() -> impl Strategy<Value = Option<Class>> {
+    let classes = vec![Class::Environment, Class::Upstream, Class::Decision, Class::Interrupted];
+    proptest::option::of(select(classes))
 }
 
 fn runs() -> impl Strategy<Value = Option<RunShows>> {
@@ -88,6 +94,7 @@ fn verbs() -> impl Strategy<Value = Verb> {
         }),
         1 => Just(Verb::Note),
         1 => (0..3_u32).prop_map(Verb::Grant),
+        2 => (0..5_u32, classes()).prop_map(|(number, class)| Verb::Recharge(number, class)),
     ]
 }
 
@@ -170,6 +177,9 @@ fn command(desk: &Desk, verb: &Verb) -> Command {
             Command::Reopen(Reopen { reason, findings, carry, supersede_all: *supersede_all, grant: *grant })
         }
         Verb::Note => Command::Note { text: "seen".to_owned() },
+        Verb::Recharge(attempt, class) => {
+            Command::Recharge { attempt: *attempt, class: *class, reason: "seen".to_owned() }
+        }
         Verb::Grant(attempts) => Command::Grant { attempts: *attempts, reason: "why".to_owned() },
     }
 }
@@ -325,7 +335,7 @@ proptest! {
             observed.run = step.run;
             observed.approval = step.approval;
             observed.dependencies =
-                vec![Dependency { id: id("base"), state: step.base, why: "so".to_owned() }];
+                vec![Dependency { id: id("base"), state: step.base, reopened: false, why: "so".to_owned() }];
             desk.facts.caller.actor = actor(step.actor);
             desk.facts.caller.role = step.role;
             desk.facts.now = after(desk.facts.now, step.pause);

@@ -37,7 +37,7 @@ pub(crate) fn tell(intent: &Intent, log: &[Event], seen: &Observed) -> Told {
         .map(|(nth, &from)| {
             // The events of one attempt lie before the start of the next.
             let to = starts.get(nth + 1).copied().unwrap_or(log.len());
-            fate(&log[from..to], seen, finished)
+            judged(fate(&log[from..to], seen, finished), log, nth + 1)
         })
         .collect();
     let charged = fates.iter().filter(|fate| !matches!(fate, Fate::Unpassed(Some(_)))).count();
@@ -78,6 +78,18 @@ pub(crate) fn tell(intent: &Intent, log: &[Event], seen: &Observed) -> Told {
         (_, Some(Fate::Unpassed(_)), _) => (ItemState::Blocked, again),
     };
     Told { state, next_action, used: starts.len(), charged }
+}
+
+/// What a person said about an attempt stands above what was recorded, unless it passed or is under way.
+fn judged(fate: Fate, log: &[Event], number: usize) -> Fate {
+    let words = log.iter().rev().filter_map(|event| match event {
+        Event::AttemptRecharged { attempt, class, .. } if *attempt as usize == number => Some(*class),
+        _ => None,
+    });
+    match (fate, words.take(1).next()) {
+        (Fate::Unpassed(_), Some(class)) => Fate::Unpassed(class),
+        (fate, _) => fate,
+    }
 }
 
 /// What became of the attempt with these events, of which the first is its start.

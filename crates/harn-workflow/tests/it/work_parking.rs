@@ -110,6 +110,7 @@ fn w71_a_dependency_hides_neither_a_parked_nor_a_reviewed_attempt() {
     let base = |state| harn_workflow::work::Dependency {
         id: id("base"),
         state: Some(state),
+        reopened: false,
         why: "accepted".to_owned(),
     };
     desk.facts.observed.dependencies = vec![base(harn_workflow::work::ItemState::Succeeded)];

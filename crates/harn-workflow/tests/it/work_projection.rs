@@ -51,7 +51,7 @@ fn the_members_that_are_shown() {
             "trigger": "initial",
             "status": "failed",
             "class": "upstream",
-            "charged": false,
+            "charge_reason": "an outside service refused before the work was touched", "charged": false,
             "proof": {"blob": desk.state.attempts()[0].end.as_ref().unwrap().proof().unwrap().blob, "bytes": 6},
             "error": "HTTP 503",
         })

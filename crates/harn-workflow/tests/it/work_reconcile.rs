@@ -79,7 +79,7 @@ fn another_reason_alone_is_recorded() {
     assert_eq!(reconciles(&mut desk), ["work.reconciled"]);
     let why = "cancelled".to_owned();
     desk.facts.observed.dependencies =
-        vec![Dependency { id: id("base"), state: Some(ItemState::Cancelled), why }];
+        vec![Dependency { id: id("base"), state: Some(ItemState::Cancelled), reopened: false, why }];
     desk.assert_stands("waiting", "wait_for_dependencies");
     assert_eq!(reconciles(&mut desk), ["work.reconciled"]);
 }

@@ -2,7 +2,7 @@
 
 use harn_workflow::work::transition::{Cell, Move, Situation, TABLE, markdown};
 use harn_workflow::work::{
-    ApprovalStatus, Command, Dependency, End, ItemState, NewItem, Reopen, RunShows, Trigger,
+    ApprovalStatus, Class, Command, Dependency, End, ItemState, NewItem, Reopen, RunShows, Trigger,
 };
 
 use crate::work_harness::{Desk, accept, cancel, failed, id, new_item, proof, reopen};
@@ -12,7 +12,9 @@ fn situation(situation: Situation) -> Desk {
     let spent = matches!(situation, Situation::InReviewSpent | Situation::BlockedSpent);
     let dependencies = vec![id("base")];
     let mut desk = Desk::of(NewItem { dependencies, max_attempts: if spent { 1 } else { 3 }, ..new_item() });
-    let base = |state| vec![Dependency { id: id("base"), state: Some(state), why: "so".to_owned() }];
+    let base = |state| {
+        vec![Dependency { id: id("base"), state: Some(state), reopened: false, why: "so".to_owned() }]
+    };
     desk.facts.observed.dependencies = base(ItemState::Succeeded);
     let lost = |desk: &mut Desk| desk.loses(Some(RunShows::Open { worked: true }));
     let parked = |desk: &mut Desk, status| {
@@ -71,6 +73,10 @@ fn command(step: Move) -> Command {
         }
         Move::Note => Command::Note { text: "seen".to_owned() },
         Move::Grant => Command::Grant { attempts: 1, reason: "why".to_owned() },
+        Move::Recharge => {
+            let class = Some(Class::Environment);
+            Command::Recharge { attempt: 1, class, reason: "why".to_owned() }
+        }
         Move::Reconcile => Command::Reconcile,
     }
 }

@@ -1,4 +1,4 @@
-//! What a person decides about an item: `accept`, `reopen`, `cancel`, `grant`, `note`.
+//! What a person decides about an item: `accept`, `reopen`, `cancel`, `grant`, `recharge`, `note`.
 
 use std::io::Read as _;
 
@@ -8,7 +8,7 @@ use harn_workflow::work::{Accept, Carry, Disposition, FindingId, Reopen, Ruling}
 
 use super::super::Context;
 use super::{changed, print_changed};
-use crate::args::{AcceptArgs, ActArgs, DispositionArg, OutcomeArg, ReopenArgs};
+use crate::args::{AcceptArgs, ActArgs, DispositionArg, OutcomeArg, RechargeArgs, ReopenArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -49,6 +49,17 @@ pub(super) fn grant(
     let id = changed(context, id)?;
     let caller = context.session.caller(actor, context.io)?;
     let done = context.session.works.grant(&caller, &id, attempts, reason.to_owned())?;
+    print_changed(context, &done)
+}
+
+pub(super) fn recharge(context: &mut Context<'_, '_>, args: &RechargeArgs) -> Result<Exit, Failure> {
+    let id = changed(context, &args.id)?;
+    let caller = context.session.caller(args.actor.as_deref(), context.io)?;
+    let reason = args.reason.clone();
+    let done = context.session.works.recharge(&caller, &id, args.attempt, args.charge.0, reason)?;
+    if done.events.is_empty() {
+        context.output.text("nothing changed: the attempt is judged so already\n");
+    }
     print_changed(context, &done)
 }
 

@@ -7,11 +7,11 @@ use harn_engine::adapter::Exec;
 use harn_engine::attempt::{AttemptOptions, AttemptReport, AttemptRequest, run_attempt};
 use harn_engine::run::{Adapters, Stopper};
 use harn_workflow::run::{Class, Failure as RunFailure, Isolation};
-use harn_workflow::work::Trigger;
+use harn_workflow::work::{Role, Trigger};
 
 use super::super::Context;
 use super::changed;
-use crate::args::RunArgs;
+use crate::args::{ActArgs, RunArgs};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,7 +24,10 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &RunArgs, trigger: Trigge
     let config = context.session.config()?;
     let adapters = adapters(args, &config)?;
     let id = changed(context, &args.id)?;
-    let caller = context.session.caller(args.actor.as_deref(), context.io)?;
+    let mut caller = context.session.caller(args.actor.as_deref(), context.io)?;
+    if args.unattended && caller.role == Role::Person {
+        caller.role = Role::Automation;
+    }
     let options = AttemptOptions {
         cwd: directory(context, args),
         max_agents: number(args.max_agents),
@@ -67,6 +70,19 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &RunArgs, trigger: Trigge
     context.output.text(&text);
     context.output.document(render::report_document(&report, result.as_ref()));
     Ok(exit(&report))
+}
+
+/// Says whether the attempt could go on; going on is not built yet.
+pub(super) fn resume(context: &mut Context<'_, '_>, args: &ActArgs) -> Result<Exit, Failure> {
+    let id = changed(context, &args.id)?;
+    let caller = context.session.caller(args.actor.as_deref(), context.io)?;
+    context.session.works.check_resume(&caller, &id)?;
+    Err(Failure::new(
+        Exit::Refused,
+        "not_built",
+        format!("attempt of `{id}` could go on, but going on from a transcript is not built yet"),
+    )
+    .hint(format!("harn work retry {id}")))
 }
 
 /// What became of the attempt, for a script that asks.

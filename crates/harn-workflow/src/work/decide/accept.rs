@@ -23,6 +23,9 @@ pub(super) fn accept(draft: &mut Draft<'_>, request: &Accept) -> Result<(), Refu
     };
     let (run_id, attempt) = (passed.run_id.clone(), passed.number);
     let recorded = passed.end.as_ref().and_then(|end| end.proof);
+    if let Some(why) = &draft.facts.unproven {
+        return Err(Refusal::Unproven { id: draft.state.id.clone(), attempt, why: why.clone() });
+    }
     let proof = reviewed_proof(&draft.state.id, attempt, recorded, draft.facts.proof, request)?;
     let dispositions = dispositions(draft, request)?;
     let accepted_unknowns = unknowns(&request.accepted_unknowns)?;

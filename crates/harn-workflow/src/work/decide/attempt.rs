@@ -4,7 +4,6 @@ use harn_ledger::StreamId;
 
 use super::Draft;
 use crate::work::attempt::{Attempt, Trigger};
-use crate::work::budget;
 use crate::work::command::Verb;
 use crate::work::end::{Class, End};
 use crate::work::event::Event;
@@ -53,7 +52,7 @@ fn refuse_automation(draft: &Draft<'_>, standing: &Standing) -> Result<(), Refus
     }
     // An end that is recorded only with this command leaves no time to count from.
     let latest = draft.state.window().last().filter(|_| draft.events.is_empty());
-    let at = latest.and_then(|latest| budget::next_eligible_at(latest, draft.state.uncharged_in_a_row()));
+    let at = latest.and_then(Attempt::not_before);
     match at.filter(|at| draft.facts.now < *at) {
         Some(at) => Err(Refusal::TooEarly { id, at }),
         None => Ok(()),
@@ -127,7 +126,8 @@ pub(super) fn end(draft: &mut Draft<'_>, run_id: &StreamId, end: End) -> Result<
     if touched && end.class == Some(Class::Interrupted) {
         return Err(Refusal::ContradictsRun { run_id: run_id.clone() });
     }
-    draft.record(Event::ended(run_id.clone(), attempt, end));
+    let ended = draft.with_pause(Event::ended(run_id.clone(), attempt, end));
+    draft.record(ended);
     Ok(())
 }
 

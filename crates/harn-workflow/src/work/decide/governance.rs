@@ -6,7 +6,6 @@ use super::{Draft, checked_reason};
 use crate::work::bounds;
 use crate::work::command::Verb;
 use crate::work::event::{Event, check_grant};
-use crate::work::facts::Role;
 use crate::work::refusal::Refusal;
 
 pub(super) fn note(draft: &mut Draft<'_>, text: &str) -> Result<(), Refusal> {
@@ -27,10 +26,7 @@ pub(super) fn grant(draft: &mut Draft<'_>, attempts: u32, reason: &str) -> Resul
 
 /// Only a person may grant, and only so much at once.
 pub(super) fn refuse_grant(draft: &Draft<'_>, verb: Verb, attempts: u32) -> Result<(), Refusal> {
-    draft.refuse_child(verb)?;
-    if draft.facts.caller.role != Role::Person {
-        return Err(Refusal::NotAPerson);
-    }
+    draft.refuse_program(verb)?;
     check_grant(attempts).map_err(|_| Refusal::GrantOutOfRange { attempts })
 }
 

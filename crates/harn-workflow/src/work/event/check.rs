@@ -6,7 +6,7 @@ use harn_ledger::text::{TextError, check_block, check_line};
 
 use super::Event;
 use crate::work::bounds;
-use crate::work::end::InvalidEnd;
+use crate::work::end::{Class, InvalidEnd};
 use crate::work::finding::{Disposition, FindingId, OpenFinding, Ruling};
 
 /// Why an event breaks its own bounds.
@@ -44,6 +44,9 @@ pub enum InvalidEvent {
         /// The finding.
         id: FindingId,
     },
+    /// Programs are to wait after an end that no outside service caused.
+    #[error("the attempt has a time before which no program retries, but its class is not `upstream`")]
+    PauseWithoutUpstream,
     /// The accepted unknowns are not sorted, or one is named twice.
     #[error("the accepted unknowns are not in order, expected each once, sorted by their bytes")]
     UnknownsOutOfOrder,
@@ -66,6 +69,7 @@ impl InvalidEvent {
             Self::TooMany { .. } => "too_many",
             Self::FindingTwice { .. } => "finding_twice",
             Self::DeferredWithoutReason { .. } => "deferred_without_reason",
+            Self::PauseWithoutUpstream => "pause_without_upstream",
             Self::UnknownsOutOfOrder => "unknowns_out_of_order",
             Self::Grant { .. } => "grant_out_of_range",
         }
@@ -80,9 +84,16 @@ impl Event {
             Self::AttemptStarted { attempt, .. }
             | Self::AttemptParked { attempt, .. }
             | Self::AttemptResumed { attempt, .. } => numbered(*attempt),
-            Self::AttemptEnded { attempt, .. } => {
+            Self::AttemptEnded { attempt, class, next_eligible_at, .. } => {
                 numbered(*attempt)?;
+                if next_eligible_at.is_some() && *class != Some(Class::Upstream) {
+                    return Err(InvalidEvent::PauseWithoutUpstream);
+                }
                 Ok(self.end().map_or(Ok(()), |end| end.check())?)
+            }
+            Self::AttemptRecharged { attempt, reason, .. } => {
+                numbered(*attempt)?;
+                check_reason(Some(reason))
             }
             Self::Reconciled { reason, .. } => Ok(check_block("reason", reason, bounds::REASON)?),
             Self::Reopened { reason, findings, superseded } => {
