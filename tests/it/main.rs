@@ -26,6 +26,7 @@ mod process_full_disk;
 mod process_kill;
 mod process_parallel;
 mod process_read_only;
+mod process_resume;
 mod process_stop;
 mod project;
 

@@ -16,7 +16,7 @@ pub use checkpoint::{CheckpointArgs, VerifyArgs};
 pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
 pub use repair::RepairArgs;
 pub use run::RunCommand;
-pub use work::{AcceptArgs, ActArgs, CreateArgs, RechargeArgs, ReopenArgs, RunArgs, WorkCommand};
+pub use work::{AcceptArgs, ActArgs, CreateArgs, RechargeArgs, ReopenArgs, ResumeArgs, RunArgs, WorkCommand};
 
 /// Keeps the evidence of work done by coding agents.
 #[derive(Debug, Parser)]

@@ -4,6 +4,7 @@
 //! happens in it, `run.ended`, the proof, `attempt.ended`. No line of the script runs before the first two.
 
 mod plan;
+mod resume;
 mod script_files;
 mod watch;
 
@@ -18,6 +19,7 @@ use harn_workflow::{BeginError, EndError, WorkError, WorkItem, WorkLedger};
 use crate::run::{self, Adapters, RunError, Stopper};
 
 pub use plan::{AttemptOptions, OptionsError};
+pub use resume::{ResumeRequest, resume_attempt};
 pub use script_files::{ScriptError, read_script};
 
 /// What is needed for an attempt.
@@ -74,6 +76,9 @@ pub enum AttemptError {
     /// The attempt is not allowed, or could not be recorded.
     #[error(transparent)]
     Begin(#[from] BeginError),
+    /// The attempt cannot go on, or that could not be recorded.
+    #[error(transparent)]
+    Resume(WorkError),
     /// The manifest does not hold together.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
@@ -98,6 +103,7 @@ impl AttemptError {
             Self::Script(error) => error.code(),
             Self::Lease(error) => error.code(),
             Self::Begin(error) => error.code(),
+            Self::Resume(error) => error.code(),
             Self::Manifest(error) => error.code(),
             Self::CreateRun(error) => error.code(),
             Self::Run(error) => error.code(),
@@ -115,6 +121,7 @@ impl AttemptError {
             Self::Lease(LeaseError::Held { stream, .. }) => Some(format!("harn work show {}", stream.id())),
             Self::Lease(error) => error.hint(),
             Self::Begin(error) => error.hint(),
+            Self::Resume(error) => error.hint(),
             Self::Manifest(error) => error.hint(),
             Self::CreateRun(error) => error.hint(),
             Self::Run(error) => error.hint(),

@@ -10,11 +10,12 @@ mod execute;
 mod job;
 mod output;
 mod recorder;
+mod replay;
 mod repository;
 mod stop;
 
 pub use adapters::Adapters;
-pub use execute::{Request, execute};
+pub use execute::{Request, execute, resume};
 pub use recorder::RunError;
 pub use repository::snapshot;
 pub use stop::{StopReason, Stopper};

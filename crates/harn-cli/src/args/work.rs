@@ -85,9 +85,22 @@ pub enum WorkCommand {
     },
     /// Judge anew whether an attempt that did not pass counts against the budget
     Recharge(RechargeArgs),
-    /// Continue an interrupted attempt (going on from a transcript is not built yet: refused)
-    #[command(hide = true)]
-    Resume(ActArgs),
+    /// Go on with an attempt whose process is gone: the same attempt, and no answer is paid twice
+    Resume(ResumeArgs),
+}
+
+/// `harn work resume`
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The item
+    #[arg(value_name = "WORK-ID")]
+    pub id: String,
+    /// The command of the adapter `exec`, if the attempt uses it: it is not frozen with the attempt
+    #[arg(long, value_name = "COMMAND")]
+    pub exec: Option<String>,
+    /// Who acts [default: `$HARN_ACTOR`, `$USER` or `operator`]
+    #[arg(long)]
+    pub actor: Option<String>,
 }
 
 /// `harn work recharge`

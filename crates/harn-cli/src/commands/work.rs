@@ -1,5 +1,6 @@
 //! `harn work …`
 
+mod adapters;
 mod create;
 mod govern;
 mod list;

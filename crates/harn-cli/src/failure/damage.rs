@@ -116,9 +116,9 @@ pub(super) fn of_create(error: &CreateWorkError) -> Option<Trouble<'_>> {
 pub(super) fn of_attempt(error: &AttemptError) -> Option<Trouble<'_>> {
     match error {
         AttemptError::Stream(error) => of_stream(error),
-        AttemptError::Begin(BeginError::Work(error)) | AttemptError::End(EndError::Work(error)) => {
-            of_work(error)
-        }
+        AttemptError::Begin(BeginError::Work(error))
+        | AttemptError::Resume(error)
+        | AttemptError::End(EndError::Work(error)) => of_work(error),
         AttemptError::End(EndError::Proof(error)) => of_proof(error),
         _ => None,
     }

@@ -3,7 +3,8 @@
 use crate::exit::Exit;
 
 /// Codes of errors that are not refusals.
-const EXITS: [(Exit, &[&str]); 3] = [
+const EXITS: [(Exit, &[&str]); 4] = [
+    (Exit::WorkFailed, &["replay_diverged"]),
     (Exit::Busy, &["busy", "conflict", "lease_held", "running"]),
     (
         Exit::Damaged,

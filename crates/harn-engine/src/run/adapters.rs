@@ -33,6 +33,12 @@ impl Adapters {
         self
     }
 
+    /// Makes `name` the one that is meant, or none.
+    pub(crate) fn with_only_default(mut self, name: Option<&str>) -> Self {
+        self.default = name.map(str::to_owned);
+        self
+    }
+
     /// The name of the default, if there is one.
     #[must_use]
     pub fn default_name(&self) -> Option<&str> {

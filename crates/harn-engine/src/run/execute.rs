@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use harn_ledger::{Blobs, Recorded, Stream};
-use harn_workflow::run::{Captured, Command, Ending, Event, Isolation, Manifest, Payload, PayloadKind, Run};
+use harn_ledger::{Blobs, ReadError, Recorded, Stream};
+use harn_workflow::run::{
+    Captured, Command, Ending, Event, Isolation, Manifest, Payload, PayloadKind, Phase, Run,
+};
 use serde_json::{Value, json};
 
 use crate::script::{self, Bundle, Contexts, Options, ScriptEnd};
@@ -16,6 +19,7 @@ use super::adapters::Adapters;
 use super::driver::Driver;
 use super::ending::ending;
 use super::recorder::{Recorder, RunError};
+use super::replay::Replay;
 use super::repository::snapshot;
 use super::stop::{StopReason, Stopper};
 
@@ -43,11 +47,40 @@ pub struct Request<'a> {
 ///
 /// An error means that the transcript could not be written or read; children are ended all the same.
 pub fn execute(request: Request<'_>) -> Result<(), RunError> {
+    let deadline = deadline(request.stream.intent());
+    proceed(request, None, deadline)
+}
+
+/// Goes on with a run whose process is gone: the script runs again from its start and is told what it was told then, so
+/// it comes to where it was without anything being recorded or started twice. What had not ended is started again.
+///
+/// Of its time the run has what it had not used before. It ends like one that was never interrupted.
+pub fn resume(request: Request<'_>) -> Result<(), RunError> {
+    let Request { stream, actor, .. } = request;
+    let replay = Replay::of(stream)?;
+    let used = used(stream)?;
+    if matches!(stream.state()?.phase(), Phase::Blocked { .. }) {
+        // Only the end is missing, and it does not depend on the script any more.
+        let Request { stream, blobs, actor, observer, .. } = request;
+        let mut recorder = Recorder::new(stream, blobs, actor, observer);
+        return finish(
+            &mut recorder,
+            stream.intent(),
+            ending(&ScriptEnd::Stopped, Some(StopReason::Blocked)),
+        );
+    }
+    stream.execute(actor, Command::Record(vec![Event::RunResumed {}]))?;
+    let deadline = deadline(stream.intent()).map(|deadline| deadline.saturating_sub(used));
+    proceed(request, Some(replay), deadline)
+}
+
+fn proceed(request: Request<'_>, replay: Option<Replay>, deadline: Option<Duration>) -> Result<(), RunError> {
     let Request { stream, blobs, bundle, adapters, environment, actor, stopper, observer } = request;
     let manifest = stream.intent();
-    let execution = &manifest.parts().execution;
-    let deadline = execution.deadline_ms.map(|ms| Duration::from_millis(ms.get()));
-    let recorder = Recorder::new(stream, blobs, actor, observer);
+    let mut recorder = Recorder::new(stream, blobs, actor, observer);
+    if let Some(replay) = replay {
+        recorder = recorder.replaying(replay);
+    }
     let mut driver = Driver::new(recorder, manifest, adapters, environment, stopper.clone());
 
     let end = with_deadline(deadline, stopper, || {
@@ -65,18 +98,40 @@ pub fn execute(request: Request<'_>) -> Result<(), RunError> {
         }
     };
     let mut recorder = driver.into_recorder();
+    recorder.finish_replay()?;
     let mut ending = ending(&end, stopped);
     if ending.failure.is_none() {
         ending.result = result(&end, &recorder)?;
     }
-    if manifest.parts().repository_before.is_some() {
-        ending.repository_after = Some(snapshot(&execution.cwd));
-    }
-    finish(&mut recorder, ending)
+    finish(&mut recorder, manifest, ending)
+}
+
+/// How long the run may take in all.
+fn deadline(manifest: &Manifest) -> Option<Duration> {
+    manifest.parts().execution.deadline_ms.map(|ms| Duration::from_millis(ms.get()))
+}
+
+/// How long the run was at work, as far as its transcript shows: the time between two processes is not counted.
+fn used(stream: &Stream<Run>) -> Result<Duration, ReadError> {
+    let (mut used, mut last) = (0, stream.intent().parts().started_at);
+    stream.visit(|entry| {
+        if let Some(recorded) = entry.domain() {
+            if !matches!(recorded.event, Event::RunResumed {}) {
+                used += recorded.ts.as_milliseconds() - last.as_milliseconds();
+            }
+            last = recorded.ts;
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(Duration::from_millis(u64::try_from(used).unwrap_or(0)))
 }
 
 /// Records the end.
-fn finish(recorder: &mut Recorder<'_>, ending: Ending) -> Result<(), RunError> {
+fn finish(recorder: &mut Recorder<'_>, manifest: &Manifest, mut ending: Ending) -> Result<(), RunError> {
+    let parts = manifest.parts();
+    if parts.repository_before.is_some() {
+        ending.repository_after = Some(snapshot(&parts.execution.cwd));
+    }
     recorder.command(Command::End(Box::new(ending)))
 }
 
@@ -130,4 +185,40 @@ fn result(end: &ScriptEnd, recorder: &Recorder<'_>) -> Result<Option<Payload>, R
         Err(_) => (PayloadKind::Json, recorder.capture(json.as_bytes())?),
     };
     Ok(Some(Payload { kind, content }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use harn_ledger::disk::MemDisk;
+    use harn_ledger::{Clock, Ledger, Timestamp};
+
+    use super::super::driver::manifest_for_tests;
+    use super::*;
+
+    /// A minute goes by before every event.
+    #[derive(Debug)]
+    struct Minutes(AtomicU8);
+
+    impl Clock for Minutes {
+        fn now(&self) -> Timestamp {
+            let minutes = self.0.fetch_add(1, Ordering::SeqCst);
+            format!("1970-01-01T00:{minutes:02}:00.000000Z").parse().expect("a time")
+        }
+    }
+
+    #[test]
+    fn the_time_between_two_processes_is_not_counted() {
+        let clock = Minutes(AtomicU8::new(1));
+        let ledger = Ledger::builder("/state").disk(MemDisk::new()).clock(clock).open().unwrap();
+        let stream =
+            ledger.create::<Run>("r", "ann", &manifest_for_tests(), &[Event::RunStarted {}]).unwrap();
+        let log = || Event::Log { message: Captured::of(b"here") };
+        for event in [log(), Event::RunResumed {}, log(), Event::RunResumed {}, log(), log()] {
+            stream.execute("ann", Command::Record(vec![event])).unwrap();
+        }
+        // From 0 to 1 to 2, from 3 to 4, and from 5 to 6 to 7.
+        assert_eq!(used(&stream).unwrap(), Duration::from_secs(5 * 60));
+    }
 }

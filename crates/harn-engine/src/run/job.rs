@@ -12,8 +12,9 @@ use harn_workflow::run::{AgentId, Captured, CheckId};
 use crate::adapter::{Adapter, AgentFailure};
 use crate::script::CallId;
 
-use super::output::Output;
+use super::output::{self, Output};
 use super::recorder::RunError;
+use super::replay::CallOf;
 
 /// Longest reply that a script is given, in bytes. A longer one is stored whole and fails the call.
 const REPLY_MAX: usize = 8 << 20;
@@ -80,6 +81,14 @@ impl Job {
 }
 
 impl Work {
+    /// The call that it is for.
+    pub(super) const fn call_of(&self) -> CallOf {
+        match self {
+            Self::Agent { id, .. } | Self::Unstartable { id, .. } => CallOf::Agent(*id),
+            Self::Check { id, .. } => CallOf::Check(*id),
+        }
+    }
+
     fn run(self, blobs: &Blobs, cancel: &Cancel) -> Result<Left, RunError> {
         match self {
             Self::Unstartable { id, failure } => {
@@ -117,7 +126,10 @@ impl Work {
                 let finished = run(&spec, &mut stdout, &mut stderr, cancel)?;
                 let stdout = stdout.capture(&finished.stdout)?;
                 let stderr = stderr.capture(&finished.stderr)?;
-                let excerpts = [&finished.stdout, &finished.stderr].map(|seen| seen.excerpt().into_owned());
+                let excerpts = [
+                    output::excerpt_of(&finished.stdout, stdout.as_ref()),
+                    output::excerpt_of(&finished.stderr, stderr.as_ref()),
+                ];
                 Ok(Left::Check { id, finished: Box::new(finished), stdout, stderr, excerpts })
             }
         }

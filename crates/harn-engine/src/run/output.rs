@@ -74,6 +74,33 @@ impl Sink for Output {
     }
 }
 
+/// The text of what was captured whole.
+pub(super) fn text(captured: &Captured, blobs: &Blobs) -> Result<String, BlobError> {
+    match (captured.text(), captured.blob()) {
+        (Some(text), _) => Ok(text.to_owned()),
+        (None, Some(blob)) => Ok(String::from_utf8_lossy(&blobs.get(&blob)?).into_owned()),
+        (None, None) => Ok(String::new()),
+    }
+}
+
+/// The two ends of an output, from what was stored of it: the same that [`excerpt_of`] gave when it came.
+pub(super) fn excerpt(captured: Option<&Captured>, blobs: &Blobs) -> Result<String, BlobError> {
+    let Some(captured) = captured else { return Ok(String::new()) };
+    let Some(blob) = captured.blob() else { return text(captured, blobs) };
+    let stored = blobs.get(&blob)?;
+    Ok(excerpt_of(&Excerpted::of(&stored), Some(captured)))
+}
+
+/// The two ends of an output as the script gets them, from what was seen of it and what is recorded of it. Of an output
+/// that was not stored to its end, only what is recorded of that end can be had again later, so that is all it gets.
+pub(super) fn excerpt_of(seen: &Excerpted, captured: Option<&Captured>) -> String {
+    let cut = captured.and_then(Captured::excerpt).and_then(|excerpt| Some((excerpt, excerpt.dropped?)));
+    let Some((excerpt, dropped)) = cut else { return seen.excerpt().into_owned() };
+    let kept = (seen.head.len() + excerpt.tail.len()) as u64;
+    let left_out = excerpt.content.bytes.saturating_add(dropped.get()).saturating_sub(kept);
+    format!("{}\n… {left_out} bytes left out …\n{}", seen.head.trim_end_matches('\n'), excerpt.tail)
+}
+
 #[cfg(test)]
 mod tests {
     use harn_ledger::Ledger;

@@ -5,6 +5,8 @@ use std::io;
 use harn_ledger::{AppendError, BlobError, Blobs, ExecuteError, ReadError, Recorded, Stream, Timestamp};
 use harn_workflow::run::{Captured, Command, Event, Refusal, Run, State};
 
+use super::replay::{Completion, Replay};
+
 /// Why a run could not be recorded any further. Children are stopped, and the transcript ends where it could.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,6 +26,20 @@ pub enum RunError {
     /// An event would have contradicted the transcript.
     #[error("the transcript refuses an event")]
     Refused(#[source] Refusal),
+    /// A run that goes on did not do again what it had done.
+    #[error("the run cannot go on: its transcript has `{recorded}`{} where the script now comes to `{found}`", at(*seq))]
+    Diverged {
+        /// The number of the recorded event, if one was left.
+        seq: Option<u64>,
+        /// What was recorded.
+        recorded: &'static str,
+        /// What the script does now.
+        found: &'static str,
+    },
+}
+
+fn at(seq: Option<u64>) -> String {
+    seq.map(|seq| format!(" as event {seq}")).unwrap_or_default()
 }
 
 impl RunError {
@@ -36,6 +52,7 @@ impl RunError {
             Self::Blob(error) => error.code(),
             Self::Output(error) => output_code(error),
             Self::Refused(refusal) => refusal.code(),
+            Self::Diverged { .. } => "replay_diverged",
         }
     }
 
@@ -48,6 +65,7 @@ impl RunError {
             Self::Blob(error) => error.hint(),
             Self::Output(_) => None,
             Self::Refused(refusal) => refusal.hint(),
+            Self::Diverged { .. } => Some("`harn work retry` starts a new attempt".to_owned()),
         }
     }
 
@@ -87,17 +105,63 @@ pub(super) struct Recorder<'a> {
     actor: &'a str,
     observer: Observer<'a>,
     last: Timestamp,
+    /// What the script has yet to do again, in a run that goes on.
+    replay: Option<Replay>,
 }
 
 impl<'a> Recorder<'a> {
     pub(super) fn new(stream: &'a Stream<Run>, blobs: Blobs, actor: &'a str, observer: Observer<'a>) -> Self {
         let last = stream.intent().parts().started_at;
-        Self { stream, blobs, actor, observer, last }
+        Self { stream, blobs, actor, observer, last, replay: None }
+    }
+
+    /// The same for a run that goes on: what is recorded already is compared instead of being recorded again.
+    pub(super) fn replaying(self, replay: Replay) -> Self {
+        Self { replay: Some(replay), ..self }
+    }
+
+    /// Whether the script has yet to catch up with the transcript.
+    pub(super) fn is_replaying(&self) -> bool {
+        self.replay.as_ref().is_some_and(|replay| !replay.is_over())
+    }
+
+    /// What the script has yet to do again.
+    fn replay(&mut self) -> Option<&mut Replay> {
+        self.replay.as_mut().filter(|replay| !replay.is_over())
+    }
+
+    /// The script does not catch up any more: what stands in the transcript stands.
+    pub(super) fn leave_replay(&mut self) {
+        self.replay = None;
+    }
+
+    /// The recorded end of a call that the script is told of next, as long as there is one.
+    pub(super) fn completion(&mut self) -> Result<Option<Completion>, RunError> {
+        let Some(replay) = self.replay() else { return Ok(None) };
+        let completion = replay.completion()?;
+        if let Some(completion) = &completion {
+            self.last = completion.recorded.ts;
+        }
+        Ok(completion)
+    }
+
+    /// The script is over, so it must have caught up.
+    pub(super) fn finish_replay(&mut self) -> Result<(), RunError> {
+        self.replay().map_or(Ok(()), |replay| Err(replay.diverged("its end")))
     }
 
     /// Records one event.
     pub(super) fn event(&mut self, event: Event) -> Result<(), RunError> {
-        self.command(Command::Record(vec![event]))
+        if let Some(replay) = self.replay() {
+            self.last = replay.again(event)?.ts;
+            return Ok(());
+        }
+        self.events(vec![event])
+    }
+
+    /// Records several events in one batch, none without the others.
+    pub(super) fn events(&mut self, events: Vec<Event>) -> Result<(), RunError> {
+        self.command(Command::Record(events))
     }
 
     /// Records what a command adds.
@@ -121,7 +185,10 @@ impl<'a> Recorder<'a> {
 
     /// Where the run stands.
     pub(super) fn state(&self) -> Result<State, RunError> {
-        Ok(self.stream.state()?)
+        match &self.replay {
+            Some(replay) if !replay.is_over() => Ok(replay.state().clone()),
+            _ => Ok(self.stream.state()?),
+        }
     }
 
     /// When the last event was recorded: script time.

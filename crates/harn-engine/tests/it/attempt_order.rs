@@ -40,7 +40,8 @@ fn each_step_is_on_stable_storage_before_the_next() {
         // The reply is a blob before an event cites it.
         "rename blobs/".to_owned(),
         "sync blobs/".to_owned(),
-        format!("write {run}/events.jsonl agent.ended"),
+        // The end of the call is in the same batch as its try.
+        format!("write {run}/events.jsonl agent.try"),
         format!("write {run}/events.jsonl run.ended"),
         format!("sync {run}/events.jsonl"),
         format!("rename blobs/{}/{proof}", &proof[..2]),

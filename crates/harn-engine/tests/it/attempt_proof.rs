@@ -160,6 +160,10 @@ fn a_changed_or_missing_proof_is_found_and_cannot_be_accepted() {
 
 #[test]
 fn a_changed_transcript_is_found_and_proves_nothing() {
+    let refused = |project: &Project, id: &StreamId| {
+        let refused = project.reopened().accept(&project.ann, id, Accept::default()).unwrap_err();
+        assert_eq!(refused.code(), "unproven", "{refused}");
+    };
     let project = Project::new();
     let (id, report) = passed(&project);
     let run = project.state().join("run").join(report.run_id.as_str());
@@ -167,6 +171,7 @@ fn a_changed_transcript_is_found_and_proves_nothing() {
     assert_eq!(problems(&project), [format!("run/{}: damaged", report.run_id)]);
     let unproven = project.reopened().verify_proofs();
     assert!(matches!(unproven[..], [ref one] if one.id == id && one.code() == "proof_not_computable"));
+    refused(&project, &id);
 
     let project = Project::new();
     let (id, report) = passed(&project);
@@ -176,9 +181,9 @@ fn a_changed_transcript_is_found_and_proves_nothing() {
     assert!(
         matches!(&unproven[..], [one] if matches!(one.kind, UnprovenKind::NotComputable { attempt: 1, .. }))
     );
-    // The item's own state rests on its log and the proof alone.
-    let accepted = project.reopened().accept(&project.ann, &id, Accept::default()).unwrap();
-    assert_eq!(accepted.item.projection.state, ItemState::Succeeded);
+    refused(&project, &id);
+    // Where the item stands rests on its log alone.
+    assert_eq!(project.projection(&id).state, ItemState::InReview);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod attempt_disk;
 mod attempt_fixture;
 mod attempt_order;
 mod attempt_proof;
+mod attempt_resume;
 mod run_environment;
 mod run_limits;
 mod run_parallel;

@@ -38,6 +38,16 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// What is kept of a stream that consists of `bytes`, within the limits that a command has by default and without a
+    /// sink: an output that was stored whole gives the same excerpt again.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut nowhere = ();
+        let mut capture = Capture::new(&mut nowhere, &Limits::default());
+        capture.receive(bytes);
+        capture.finish()
+    }
+
     /// Head and tail as one text, with the line `… N bytes left out …` between them if N is not 0.
     #[must_use]
     pub fn excerpt(&self) -> Cow<'_, str> {

@@ -5,7 +5,7 @@ use super::facts::Observed;
 use super::lifecycle::ItemState;
 use super::precedence::Standing;
 use super::refusal::accept_line;
-use super::settle::shown;
+use super::settle::{is_resumable, shown};
 use super::state::State;
 
 /// Most dependencies that are named.
@@ -39,11 +39,14 @@ pub(super) fn suggestions(
 fn blocked(state: &State, observed: &Observed) -> Vec<String> {
     let id = &state.id;
     let spent = shown(state, observed).budget().remaining() == 0;
-    if spent {
-        vec![format!("harn work grant {id} --attempts 1 --reason \"why one more\"")]
+    let another = if spent {
+        format!("harn work grant {id} --attempts 1 --reason \"why one more\"")
     } else {
-        vec![format!("harn work retry {id}")]
-    }
+        format!("harn work retry {id}")
+    };
+    // Going on costs no attempt, and pays for nothing that was paid for.
+    let resume = is_resumable(state, observed).then(|| format!("harn work resume {id}"));
+    resume.into_iter().chain([another]).collect()
 }
 
 /// A reopen that is not refused for want of attempts.

@@ -1,18 +1,23 @@
-//! `harn work run` and `harn work retry`
+//! `harn work run`, `harn work retry` and `harn work resume`
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use harn_engine::adapter::Exec;
-use harn_engine::attempt::{AttemptOptions, AttemptReport, AttemptRequest, run_attempt};
-use harn_engine::run::{Adapters, Stopper};
-use harn_workflow::run::{Class, Failure as RunFailure, Isolation};
-use harn_workflow::work::{Role, Trigger};
+use harn_engine::attempt::{
+    AttemptError, AttemptOptions, AttemptReport, AttemptRequest, ResumeRequest, resume_attempt, run_attempt,
+};
+use harn_engine::run::Stopper;
+use harn_ledger::Recorded;
+use harn_workflow::WorkLedger;
+use harn_workflow::run::{Class, Event, Failure as RunFailure, Isolation};
+use harn_workflow::work::{Caller, Role, Trigger};
 
 use super::super::Context;
+use super::adapters::adapters;
 use super::changed;
-use crate::args::{ActArgs, RunArgs};
-use crate::config::Config;
+use crate::args::{ResumeArgs, RunArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render;
@@ -22,7 +27,7 @@ use crate::signals;
 pub(super) fn run(context: &mut Context<'_, '_>, args: &RunArgs, trigger: Trigger) -> Result<Exit, Failure> {
     let isolation = isolation(args)?;
     let config = context.session.config()?;
-    let adapters = adapters(args, &config)?;
+    let adapters = adapters(args.adapter.as_deref(), args.exec.as_deref(), &config)?;
     let id = changed(context, &args.id)?;
     let mut caller = context.session.caller(args.actor.as_deref(), context.io)?;
     if args.unattended && caller.role == Role::Person {
@@ -39,6 +44,55 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &RunArgs, trigger: Trigge
         isolation,
         require_acceptance: config.require_acceptance,
     };
+    attended(context, &caller, |works, run| {
+        run_attempt(AttemptRequest {
+            works,
+            caller: &caller,
+            id: &id,
+            trigger,
+            options: &options,
+            adapters: &adapters,
+            environment: run.environment,
+            lease_note: run.lease_note,
+            stopper: run.stopper,
+            observer: run.observer,
+        })
+    })
+}
+
+pub(super) fn resume(context: &mut Context<'_, '_>, args: &ResumeArgs) -> Result<Exit, Failure> {
+    let config = context.session.config()?;
+    let adapters = adapters(None, args.exec.as_deref(), &config)?;
+    let id = changed(context, &args.id)?;
+    let caller = context.session.caller(args.actor.as_deref(), context.io)?;
+    attended(context, &caller, |works, run| {
+        resume_attempt(ResumeRequest {
+            works,
+            caller: &caller,
+            id: &id,
+            adapters: &adapters,
+            environment: run.environment,
+            lease_note: run.lease_note,
+            stopper: run.stopper,
+            observer: run.observer,
+        })
+    })
+}
+
+/// What stands around an attempt while it runs.
+struct Attended<'a> {
+    environment: &'a BTreeMap<OsString, OsString>,
+    lease_note: &'a str,
+    stopper: &'a Stopper,
+    observer: &'a mut dyn FnMut(&Recorded<Event>),
+}
+
+/// Runs an attempt that a signal stops, shows what happens in it, and prints what came of it.
+fn attended(
+    context: &mut Context<'_, '_>,
+    caller: &Caller,
+    attempt: impl FnOnce(&WorkLedger, Attended<'_>) -> Result<AttemptReport, AttemptError>,
+) -> Result<Exit, Failure> {
     let stopper = Stopper::new();
     let _listening = signals::stop_on_signal(&stopper).map_err(|error| {
         Failure::new(Exit::Environment, "signals_unavailable", format!("cannot listen for signals: {error}"))
@@ -47,42 +101,24 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &RunArgs, trigger: Trigge
     let environment = context.io.environment.clone();
     let show_progress = context.io.stderr.terminal.is_some();
     let stderr = &mut *context.io.stderr.writer;
-    let mut observer = |recorded: &_| {
+    let mut observer = |recorded: &Recorded<Event>| {
         if show_progress && let Some(line) = render::progress(recorded) {
             // A closed stream must not end a run.
             let _ = writeln!(stderr, "{line}");
         }
     };
-    let report = run_attempt(AttemptRequest {
-        works: &context.session.works,
-        caller: &caller,
-        id: &id,
-        trigger,
-        options: &options,
-        adapters: &adapters,
+    let around = Attended {
         environment: &environment,
         lease_note: &lease_note,
         stopper: &stopper,
         observer: &mut observer,
-    })?;
+    };
+    let report = attempt(&context.session.works, around)?;
     let result = returned(&context.session.works, report.run_id.as_str());
     let text = render::report(&report, result.as_ref(), context.prose_width(), context.palette);
     context.output.text(&text);
     context.output.document(render::report_document(&report, result.as_ref()));
     Ok(exit(&report))
-}
-
-/// Says whether the attempt could go on; going on is not built yet.
-pub(super) fn resume(context: &mut Context<'_, '_>, args: &ActArgs) -> Result<Exit, Failure> {
-    let id = changed(context, &args.id)?;
-    let caller = context.session.caller(args.actor.as_deref(), context.io)?;
-    context.session.works.check_resume(&caller, &id)?;
-    Err(Failure::new(
-        Exit::Refused,
-        "not_built",
-        format!("attempt of `{id}` could go on, but going on from a transcript is not built yet"),
-    )
-    .hint(format!("harn work retry {id}")))
 }
 
 /// What became of the attempt, for a script that asks.
@@ -140,35 +176,5 @@ fn isolation(args: &RunArgs) -> Result<Isolation, Failure> {
         (Some(_), Isolation::Worktree) => Err(not_built("an isolated worktree")
             .hint("leave `--workspace-root` out to run in the checkout itself")),
         (None, isolation) => Ok(isolation),
-    }
-}
-
-/// The adapters that are configured or given, and which of them is meant.
-fn adapters(args: &RunArgs, config: &Config) -> Result<Adapters, Failure> {
-    let mut adapters = Adapters::none();
-    let refuse = |error: harn_engine::adapter::ExecError| {
-        Failure::from_error(Exit::Refused, error.code(), None, &error)
-    };
-    for (name, adapter) in &config.adapters {
-        adapters = adapters.with(Exec::new(name, &adapter.command).map_err(refuse)?);
-    }
-    if let Some(command) = &args.exec {
-        if args.adapter.as_deref().is_some_and(|name| name != "exec") {
-            let message = "`--exec` is the command of the adapter `exec`, and another adapter is named";
-            return Err(Failure::new(Exit::Usage, "exec_with_other_adapter", message)
-                .hint("leave one of `--adapter` and `--exec` out"));
-        }
-        let words = shlex::split(command).ok_or_else(|| {
-            let message = format!("`--exec` has an open quotation: {}", command.escape_debug());
-            Failure::new(Exit::Usage, "exec_unreadable", message).hint("quote the command as for a shell")
-        })?;
-        adapters = adapters.with(Exec::new("exec", words).map_err(refuse)?).with_default("exec");
-    } else if args.adapter.as_deref() == Some("exec") && adapters.get("exec").is_none() {
-        return Err(Failure::new(Exit::Usage, "exec_missing", "the adapter `exec` needs a command")
-            .hint("add `--exec COMMAND`"));
-    }
-    match args.adapter.as_deref().or(config.adapter.as_deref()) {
-        Some(name) if args.exec.is_none() => Ok(adapters.with_default(name)),
-        _ => Ok(adapters),
     }
 }
