@@ -47,7 +47,8 @@ fn assert_projection(projection: &Value) {
     assert_members(projection, &PROJECTION, &PROJECTION_SOMETIMES);
     assert_members(&projection["findings"], &["open", "past"], &[]);
     for attempt in projection["attempts"].as_array().unwrap() {
-        let always = ["number", "run_id", "started_at", "trigger", "status", "charged", "charge_reason"];
+        let always =
+            ["number", "run_id", "started_at", "trigger", "status", "charged", "charge_reason", "imported"];
         let sometimes =
             ["ended_at", "class", "judgement", "recorded_class", "approval_id", "proof", "error", "decision"];
         assert_members(attempt, &always, &sometimes);

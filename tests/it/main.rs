@@ -6,6 +6,7 @@ mod cli_cases;
 mod cli_checkpoint;
 mod cli_damage;
 mod cli_exits;
+mod cli_import;
 mod cli_list;
 mod cli_network;
 mod cli_parallel;

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod disposition;
+mod import;
 mod numbers;
 mod repair;
 mod run;
@@ -14,6 +15,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use checkpoint::{CheckpointArgs, VerifyArgs};
 pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
+pub use import::{HarneryArgs, ImportCommand};
 pub use repair::RepairArgs;
 pub use run::RunCommand;
 pub use work::{AcceptArgs, ActArgs, CreateArgs, RechargeArgs, ReopenArgs, ResumeArgs, RunArgs, WorkCommand};
@@ -107,6 +109,9 @@ pub enum Command {
         after_help = REPAIR_EXAMPLES
     )]
     Repair(RepairArgs),
+    /// Take in the records of another program
+    #[command(subcommand, after_help = IMPORT_EXAMPLES)]
+    Import(ImportCommand),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -161,6 +166,11 @@ Examples:
   harn repair --stream work/ID --cut-at-damage
   harn repair --stream work/ID --cut-at-damage --apply
   harn repair --stream run/ID --resync --apply";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  harn import harnery ../old-project
+  harn import harnery ../old-project/.harnery --json";
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod completions;
+mod import;
 mod init;
 mod repair;
 mod run;
@@ -96,6 +97,7 @@ pub(crate) fn run(
         | Command::Run(_)
         | Command::Verify(_)
         | Command::Checkpoint(_)
+        | Command::Import(_)
         | Command::Repair(_) => {}
     }
     let session = Session::open(root, io)?;
@@ -107,6 +109,7 @@ pub(crate) fn run(
         Command::Verify(args) => verify::run(&mut context, args),
         Command::Checkpoint(args) => checkpoint::run(&mut context, args),
         Command::Repair(args) => repair::run(&mut context, args),
+        Command::Import(command) => import::run(&mut context, command),
         Command::Init | Command::Completions { .. } => Ok(Exit::Done),
     };
     match result {

@@ -15,11 +15,11 @@ use crate::text::{Palette, paint, safe_block};
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    code: &'static str,
-    message: String,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
     causes: Vec<String>,
-    hint: Option<String>,
-    details: Map<String, Value>,
+    pub(crate) hint: Option<String>,
+    pub(crate) details: Map<String, Value>,
 }
 
 /// An error and everything that caused it, on one line.
@@ -146,6 +146,7 @@ fails! {
     harn_ledger::StreamError => Self::hint, damage::of_stream;
     harn_ledger::WriteCheckpointError => Self::hint, damage::none;
     harn_workflow::CreateWorkError => Self::hint, damage::of_create;
+    harn_workflow::ImportError => Self::hint, damage::none;
     harn_workflow::WorkError => Self::hint, damage::of_work;
     harn_workflow::ProofError => |_| None, damage::of_proof;
 }

@@ -150,7 +150,7 @@ pub fn run_attempt(request: AttemptRequest<'_>) -> Result<AttemptReport, Attempt
     } = request;
     let item = works.get(id)?;
     let bundle = script_files::frozen(works, item.intent())?;
-    let plan = plan::Plan::new(options, adapters, item.intent())?;
+    let plan = plan::Plan::new(options, adapters, item.intent(), &bundle)?;
     plan.check()?;
 
     match works.check_begin(caller, id, trigger) {

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 pub mod context;
+pub mod harnery;
 pub mod run;
 pub mod work;
 mod work_ledger;
 
 pub use work_ledger::{
-    BeginError, Begun, Changed, CreateWorkError, Draft, EndError, ForeignRun, ListedItem, Listing,
-    ProofError, ScriptText, Unproven, UnprovenKind, Unreadable, WorkError, WorkItem, WorkLedger,
+    Arrival, BeginError, Begun, Changed, CreateWorkError, Draft, EndError, ForeignRun, ImportError,
+    ListedItem, Listing, ProofError, ScriptText, Unproven, UnprovenKind, Unreadable, WorkError, WorkItem,
+    WorkLedger,
 };

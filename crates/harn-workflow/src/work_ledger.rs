@@ -21,6 +21,7 @@
 
 mod attempt;
 mod create;
+mod import;
 mod list;
 mod observe;
 mod ownership;
@@ -38,6 +39,7 @@ use crate::work::{Accept, Caller, Class, Command, Event, Intent, Projection, Ref
 
 pub use attempt::{BeginError, Begun, EndError};
 pub use create::{CreateWorkError, Draft, ScriptText};
+pub use import::{Arrival, ImportError};
 pub use list::{ListedItem, Listing, Unreadable};
 pub use ownership::ForeignRun;
 pub use proof::ProofError;

@@ -76,6 +76,8 @@ fn print_changed(context: &mut Context<'_, '_>, changed: &Changed) -> Result<Exi
 fn print_item(context: &mut Context<'_, '_>, item: &WorkItem) -> Result<Exit, Failure> {
     let works = &context.session.works;
     let proved = item.projection.attempts.iter().rev().find_map(|attempt| Some((attempt, attempt.proof?)));
+    // The proof of an imported attempt is in another program's words.
+    let proved = proved.filter(|(attempt, _)| !attempt.imported);
     let evidence =
         proved.map(|(attempt, proof)| (attempt.number, works.stored_proof(&attempt.run_id, &proof)));
     let text = render::item(item, evidence.as_ref(), context.prose_width(), context.palette);

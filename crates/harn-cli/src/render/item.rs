@@ -9,7 +9,7 @@ use harn_workflow::{ProofError, WorkItem};
 use serde_json::{Value, json};
 
 use super::evidence::{acceptance_line, criteria};
-use super::log::event_document;
+use super::log::{event_document, word};
 use super::page::Page;
 use crate::text::{Palette, columns, safe_line};
 
@@ -112,6 +112,9 @@ fn record(page: &mut Page, item: &WorkItem) {
         intent.source.reference.as_deref().map(|reference| format!(" {reference}")).unwrap_or_default();
     page.item("  ", &format!("source {}{reference}", intent.source.kind));
     page.item("  ", &format!("created {}", to_the_second(intent.created_at)));
+    if let Some(imported) = &intent.imported {
+        page.item("  ", &format!("imported from {}: {}", word(imported.program), imported.log.path));
+    }
     page.item("  ", &format!("changed {}", to_the_second(item.projection.updated_at)));
 }
 
@@ -148,6 +151,9 @@ fn attempt(page: &mut Page, attempt: &AttemptRow) {
         &format!("{}. {}, {}, {charge}, {started}", attempt.number, attempt.status, attempt.trigger),
     );
     page.token("     ", attempt.run_id.as_str());
+    if attempt.imported {
+        page.item("     ", "imported: its proof is kept as the other program wrote it");
+    }
     page.item("     ", &format!("because: {}", attempt.charge_reason));
     if attempt.judgement.is_some() {
         let recorded = attempt.recorded_class.map_or("charged", Class::as_str);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use harn_ledger::text::TextError;
-use harn_ledger::{Digest, StreamId, Timestamp};
+use harn_ledger::{BlobRef, Digest, StreamId, Timestamp};
 use harn_workflow::Begun;
 use harn_workflow::run::{
     AbsolutePath, Execution, InvalidPath, Isolation, Label, Line, Manifest, ManifestError, ManifestParts,
@@ -14,6 +14,7 @@ use harn_workflow::run::{
 use harn_workflow::work::Intent;
 
 use crate::run::{Adapters, snapshot};
+use crate::script::Bundle;
 
 /// The options of an attempt, as they were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +103,7 @@ impl Plan {
         options: &AttemptOptions,
         adapters: &Adapters,
         intent: &Intent,
+        bundle: &Bundle,
     ) -> Result<Self, OptionsError> {
         if !options.cwd.is_dir() {
             return Err(OptionsError::NoDirectory { path: options.cwd.clone() });
@@ -132,7 +134,7 @@ impl Plan {
             Path::new(&intent.workflow.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         Ok(Self {
             execution,
-            script: script(intent)?,
+            script: script(intent, bundle)?,
             name: name
                 .as_deref()
                 .and_then(Label::clip)
@@ -188,7 +190,7 @@ fn milliseconds(deadline: Duration) -> NonZeroU64 {
     NonZeroU64::new(milliseconds).unwrap_or(NonZeroU64::MIN)
 }
 
-fn script(intent: &Intent) -> Result<Script, InvalidPath> {
+fn script(intent: &Intent, bundle: &Bundle) -> Result<Script, InvalidPath> {
     let workflow = &intent.workflow;
     let module = |file: &harn_workflow::work::ScriptFile| -> Result<Module, InvalidPath> {
         Ok(Module { path: AbsolutePath::new(&file.path)?, sha256: file.sha256, content: file.content })
@@ -196,7 +198,8 @@ fn script(intent: &Intent) -> Result<Script, InvalidPath> {
     Ok(Script {
         path: AbsolutePath::new(&workflow.path)?,
         sha256: workflow.sha256,
-        content: workflow.content,
+        // The bytes that run, also where an imported item came without them.
+        content: BlobRef::of(bundle.entry().bytes()),
         modules: workflow.modules.iter().map(module).collect::<Result<_, _>>()?,
     })
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use harn_ledger::{BlobError, BlobRef, Digest, Hasher};
+use harn_ledger::{BlobError, Digest, Hasher};
 use harn_workflow::work::Intent;
 use harn_workflow::{ScriptText, WorkLedger};
 
@@ -85,24 +85,46 @@ pub fn read_script(path: &Path) -> Result<Vec<ScriptText>, ScriptError> {
 /// The script as it was frozen, if the files on disk are still the same.
 pub(super) fn frozen(works: &WorkLedger, intent: &Intent) -> Result<Bundle, ScriptError> {
     let workflow = &intent.workflow;
-    let modules = workflow.modules.iter().map(|file| (&file.path, file.content));
-    let mut files = Vec::new();
-    for (path, content) in std::iter::once((&workflow.path, workflow.content)).chain(modules) {
-        check_unchanged(Path::new(path), content)?;
-        files.push((path.clone(), works.blobs().get(&content)?));
+    let mut files = vec![(workflow.path.clone(), entry(works, intent)?)];
+    for file in &workflow.modules {
+        check_unchanged(Path::new(&file.path), file.sha256)?;
+        files.push((file.path.clone(), works.blobs().get(&file.content)?));
     }
     Ok(Bundle::frozen(&workflow.path, files)?)
 }
 
-fn check_unchanged(path: &Path, frozen: BlobRef) -> Result<(), ScriptError> {
+/// The bytes of the script itself. An imported item may stem from another place, where its script was, and if the script
+/// was not found when it was imported, the one that is there now must have the frozen digest.
+fn entry(works: &WorkLedger, intent: &Intent) -> Result<Vec<u8>, ScriptError> {
+    let (path, sha256) = (Path::new(&intent.workflow.path), intent.workflow.sha256);
+    let unchanged = check_unchanged(path, sha256);
+    match (intent.workflow.content, unchanged) {
+        (Some(content), Ok(())) => Ok(works.blobs().get(&content)?),
+        (Some(content), Err(ScriptError::Missing { .. })) if intent.imported.is_some() => {
+            Ok(works.blobs().get(&content)?)
+        }
+        (_, Err(error)) => Err(error),
+        (None, Ok(())) => {
+            let bytes =
+                fs::read(path).map_err(|source| ScriptError::Unreadable { path: path.to_owned(), source })?;
+            let found = works.blobs().put(&bytes)?.blob;
+            if found != sha256 {
+                return Err(ScriptError::Changed { path: path.to_owned(), expected: sha256, found });
+            }
+            Ok(bytes)
+        }
+    }
+}
+
+fn check_unchanged(path: &Path, frozen: Digest) -> Result<(), ScriptError> {
     let found = digest(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => ScriptError::Missing { path: path.to_owned() },
         _ => ScriptError::Unreadable { path: path.to_owned(), source },
     })?;
-    if found == frozen.blob {
+    if found == frozen {
         Ok(())
     } else {
-        Err(ScriptError::Changed { path: path.to_owned(), expected: frozen.blob, found })
+        Err(ScriptError::Changed { path: path.to_owned(), expected: frozen, found })
     }
 }
 

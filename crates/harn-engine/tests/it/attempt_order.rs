@@ -241,7 +241,7 @@ fn k_26_a_script_that_is_not_what_was_frozen_is_refused_and_costs_nothing() {
 fn frozen_bytes_that_are_damaged_are_not_run() {
     let project = Project::new();
     let id = project.item("export default () => 1;");
-    let frozen = project.works.get(&id).unwrap().intent().workflow.content.blob.to_string();
+    let frozen = project.works.get(&id).unwrap().intent().workflow.content.unwrap().blob.to_string();
     let blob = project.state().join("blobs").join(&frozen[..2]).join(&frozen);
     fs::write(&blob, "export default () => 2;").unwrap();
     assert_eq!(Attempt::of(&project, &id).run().unwrap_err().code(), "blob_damaged");

@@ -96,7 +96,7 @@ impl Prior {
         })
     }
 
-    pub(super) fn check(&self) -> Result<(), ContextError> {
+    pub(crate) fn check(&self) -> Result<(), ContextError> {
         self.check_causes()?;
         if self.causes == [Cause::Lost] {
             return self.check_alone();

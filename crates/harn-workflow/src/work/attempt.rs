@@ -55,6 +55,8 @@ pub struct Attempt {
     pub next_eligible_at: Option<Timestamp>,
     /// What a person said last about whether it counts, after it ended.
     pub judgement: Option<Judgement>,
+    /// Whether another program made it. Its run has no stream here, and its proof is in that program's words.
+    pub imported: bool,
 }
 
 /// A person's word on whether an attempt counts against the budget. It stands above what was recorded with the end.

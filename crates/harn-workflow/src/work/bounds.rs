@@ -48,3 +48,9 @@ pub const DISPOSITION_REASON: usize = 500;
 pub const UNKNOWNS: usize = 50;
 /// Longest code of an unknown, one line.
 pub const UNKNOWN: usize = 200;
+/// Longest path of a file in another program's tree, one line.
+pub const OLD_PATH: usize = 400;
+/// Longest name that another program gave to somebody or to a run, one line.
+pub const OLD_NAME: usize = 200;
+/// Longest id that another program gave to a finding, one line.
+pub const OLD_FINDING: usize = 64;

@@ -136,6 +136,8 @@ pub enum Verb {
     Grant,
     /// Judge anew whether an attempt counts.
     Recharge,
+    /// Take in items of another program.
+    Import,
 }
 
 impl fmt::Display for Verb {
@@ -151,6 +153,7 @@ impl fmt::Display for Verb {
             Self::Reopen => "reopen",
             Self::Grant => "grant",
             Self::Recharge => "recharge",
+            Self::Import => "import",
         })
     }
 }

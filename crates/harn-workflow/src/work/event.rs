@@ -9,6 +9,7 @@ use super::attempt::Trigger;
 use super::end::{Class, End, Outcome};
 use super::finding::{Disposition, FindingId, OpenFinding};
 use super::lifecycle::{ItemState, NextAction};
+use super::origin::Origin;
 
 pub use check::InvalidEvent;
 pub(super) use check::check_grant;
@@ -147,6 +148,14 @@ pub enum Event {
         /// Why; 1 to 2,000 characters.
         reason: String,
     },
+    /// Something that another program recorded. It counts as what it was, when it was, by whom it was.
+    #[serde(rename = "event.imported")]
+    Imported {
+        /// Where it comes from.
+        origin: Box<Origin>,
+        /// What happened; never itself an import.
+        event: Box<Event>,
+    },
 }
 
 impl Event {
@@ -165,7 +174,7 @@ impl Event {
         }
     }
 
-    pub(super) fn ended(run_id: StreamId, attempt: u32, end: End) -> Self {
+    pub(crate) fn ended(run_id: StreamId, attempt: u32, end: End) -> Self {
         let End { outcome, class, proof, error, decision } = end;
         let next_eligible_at = None;
         Self::AttemptEnded { run_id, attempt, outcome, class, proof, error, decision, next_eligible_at }

@@ -3,13 +3,13 @@
 //! A script's error or a composed reason must never keep an attempt from being ended, so nothing is refused here.
 
 /// A text that may have several lines, cut to `max` characters; `None` when nothing is left of it.
-pub(super) fn block(text: &str, max: usize) -> Option<String> {
+pub(crate) fn block(text: &str, max: usize) -> Option<String> {
     let text = text.replace("\r\n", "\n");
     cut(text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }), max)
 }
 
 /// A text of one line, cut to `max` characters; `None` when nothing is left of it.
-pub(super) fn line(text: &str, max: usize) -> Option<String> {
+pub(crate) fn line(text: &str, max: usize) -> Option<String> {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     cut(words.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }), max)
 }

@@ -9,6 +9,7 @@ use harn_ledger::{Digest, StreamId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::bounds;
+use super::origin::Imported;
 use super::script::Workflow;
 
 /// The only version of an intent that this build writes and reads.
@@ -40,6 +41,9 @@ pub struct Intent {
     pub source: Source,
     /// When the item was created.
     pub created_at: Timestamp,
+    /// What it was, when another program made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
 }
 
 /// Where a work item comes from.
@@ -121,6 +125,12 @@ pub enum InvalidIntent {
         /// The path.
         path: String,
     },
+    /// The script is not stored, although the item was made here.
+    #[error("the script `{path}` is not stored")]
+    NoScript {
+        /// The file.
+        path: String,
+    },
     /// The stored bytes are not those of the file.
     #[error("`{path}` has the digest {sha256}, but the bytes stored for it have {stored}")]
     OtherBytes {
@@ -139,7 +149,7 @@ pub enum InvalidIntent {
 pub struct InvalidSourceKind(pub String);
 
 impl Intent {
-    pub(super) const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
+    pub(crate) const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
 
     /// Checks every bound. Writer and reader both use it.
     pub fn check(&self) -> Result<(), InvalidIntent> {
@@ -153,7 +163,10 @@ impl Intent {
             check_block("acceptance text", text, bounds::ACCEPTANCE)?;
         }
         self.check_dependencies()?;
-        self.workflow.check()?;
+        self.workflow.check(self.imported.is_some())?;
+        if let Some(imported) = &self.imported {
+            imported.check()?;
+        }
         in_range("max_attempts", self.max_attempts)?;
         in_range("max_uncharged_attempts", self.max_uncharged_attempts)?;
         if let Some(reference) = &self.source.reference {
@@ -190,6 +203,7 @@ impl InvalidIntent {
             Self::SelfDependency { .. } => "self_dependency",
             Self::RelativePath { .. } => "relative_path",
             Self::DuplicatePath { .. } => "duplicate_path",
+            Self::NoScript { .. } => "no_script",
             Self::OtherBytes { .. } => "other_bytes",
         }
     }

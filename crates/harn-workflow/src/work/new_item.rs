@@ -63,6 +63,7 @@ impl NewItem {
                 reference: self.source.reference.as_ref().map(reference).transpose()?,
             },
             created_at,
+            imported: None,
         };
         intent.check()?;
         Ok(intent)

@@ -117,6 +117,8 @@ pub struct AttemptRow {
     /// The decision that it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
+    /// Whether another program made it.
+    pub imported: bool,
 }
 
 impl Projection {
@@ -200,6 +202,7 @@ impl AttemptRow {
             proof: end.and_then(End::proof),
             error: end.and_then(End::error).map(str::to_owned),
             decision: end.and_then(End::decision).map(str::to_owned),
+            imported: attempt.imported,
         }
     }
 }

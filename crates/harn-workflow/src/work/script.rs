@@ -17,8 +17,9 @@ pub struct Workflow {
     pub path: String,
     /// SHA-256 of the script's bytes, as `sha256sum` shows it.
     pub sha256: Digest,
-    /// The stored bytes, the same digest.
-    pub content: BlobRef,
+    /// The stored bytes, the same digest. Only an imported item may have none: its script was not found any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<BlobRef>,
     /// The modules that the script imports, up to 64, each path once.
     pub modules: Vec<ScriptFile>,
 }
@@ -39,10 +40,14 @@ impl Workflow {
     /// A workflow of one file.
     #[must_use]
     pub fn of(script: ScriptFile) -> Self {
-        Self { path: script.path, sha256: script.sha256, content: script.content, modules: Vec::new() }
+        Self { path: script.path, sha256: script.sha256, content: Some(script.content), modules: Vec::new() }
     }
 
-    pub(super) fn check(&self) -> Result<(), InvalidIntent> {
+    /// Checks the bounds. Only a workflow that was `imported` may lack its script.
+    pub(super) fn check(&self, imported: bool) -> Result<(), InvalidIntent> {
+        if self.content.is_none() && !imported {
+            return Err(InvalidIntent::NoScript { path: self.path.clone() });
+        }
         at_most("modules", self.modules.len(), bounds::MODULES)?;
         let mut seen = HashSet::new();
         let mut characters = 0;
@@ -54,8 +59,8 @@ impl Workflow {
             if !seen.insert(path) {
                 return Err(InvalidIntent::DuplicatePath { path: path.to_owned() });
             }
-            if sha256 != content.blob {
-                let (path, stored) = (path.to_owned(), content.blob);
+            if let Some(stored) = content.map(|content| content.blob).filter(|stored| *stored != sha256) {
+                let path = path.to_owned();
                 return Err(InvalidIntent::OtherBytes { path, sha256, stored });
             }
             characters += path.chars().count();
@@ -64,8 +69,8 @@ impl Workflow {
     }
 
     /// Path, digest and stored bytes of the script and then of each module.
-    fn files(&self) -> impl Iterator<Item = (&str, Digest, BlobRef)> {
-        let modules = self.modules.iter().map(|file| (&*file.path, file.sha256, file.content));
+    fn files(&self) -> impl Iterator<Item = (&str, Digest, Option<BlobRef>)> {
+        let modules = self.modules.iter().map(|file| (&*file.path, file.sha256, Some(file.content)));
         std::iter::once((&*self.path, self.sha256, self.content)).chain(modules)
     }
 }

@@ -30,7 +30,9 @@ pub(super) fn proven(state: &State, observed: &Observed) -> Option<Event> {
 
 /// The event that closes an open attempt for which there is no terminal evidence.
 pub(super) fn lost(open: &Attempt, observed: &Observed) -> Event {
-    let mut end = End::lost(observed.run.as_ref().is_some_and(RunShows::is_untouched));
+    // That an imported run has no stream here says nothing about what it did.
+    let untouched = !open.imported && observed.run.as_ref().is_some_and(RunShows::is_untouched);
+    let mut end = End::lost(untouched);
     if let Some(RunShows::Unreadable { why }) = &observed.run {
         end.error = fit::block(&format!("its run cannot be read: {why}"), bounds::ERROR);
     }

@@ -126,6 +126,7 @@ impl State {
                 ended_at: None,
                 next_eligible_at: None,
                 judgement: None,
+                imported: false,
             }),
             Event::AttemptParked { run_id, approval_id, .. } => {
                 if let Some(attempt) = self.attempt_of_mut(run_id) {
@@ -177,6 +178,12 @@ impl State {
                 actor: actor.clone(),
                 granted_at: at,
             }),
+            Event::Imported { origin, event } => {
+                self.apply(event, &origin.actor, origin.at);
+                if let (Event::AttemptStarted { .. }, Some(started)) = (&**event, self.attempts.last_mut()) {
+                    started.imported = true;
+                }
+            }
         }
     }
 

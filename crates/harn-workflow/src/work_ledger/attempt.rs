@@ -6,6 +6,7 @@ use super::observe::View;
 use super::proof::{self, ProofError};
 use super::{WorkError, WorkLedger};
 use crate::context::{self, AttemptContext, ContextError, ContextFinding, Prior, WorkContext};
+use crate::harnery;
 use crate::run::{Event as RunEvent, Manifest, Proof, Run, prior_from};
 use crate::work::{Attempt, Caller, Command, End, Intent, Refusal, State, Trigger, Work};
 
@@ -178,6 +179,12 @@ impl WorkLedger {
 
     /// What a retry is told about the attempt before it: what its proof says, or that it is lost.
     fn prior(&self, id: &StreamId, latest: &Attempt) -> Prior {
+        if latest.imported {
+            let cited = latest.end.as_ref().and_then(End::proof);
+            let proof = cited.and_then(|cited| self.blobs().get(&cited).ok());
+            let prior = proof.and_then(|proof| harnery::prior_of(&latest.run_id, &proof));
+            return prior.unwrap_or_else(|| Prior::lost(latest.run_id.clone()));
+        }
         let proof = match latest.end.as_ref() {
             Some(end) => end.proof().and_then(|cited| self.stored_proof(&latest.run_id, &cited).ok()),
             None => self.proof_of_attempt(id, latest.number, &latest.run_id).ok(),

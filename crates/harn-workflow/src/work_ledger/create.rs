@@ -173,7 +173,11 @@ impl WorkLedger {
     }
 
     /// Every dependency exists, and they lead nowhere in a circle.
-    fn check_dependencies(&self, id: &StreamId, dependencies: &[StreamId]) -> Result<(), CreateWorkError> {
+    pub(super) fn check_dependencies(
+        &self,
+        id: &StreamId,
+        dependencies: &[StreamId],
+    ) -> Result<(), CreateWorkError> {
         for dependency in dependencies {
             match self.ledger.stream::<Work>(dependency.as_str()) {
                 Ok(_) => {}

@@ -11,7 +11,7 @@ use crate::work::dependencies::{Evaluation, Found};
 use crate::work::{Intent, Observed, Projection, State, Work, own};
 
 /// The version of what the catalog keeps of an item. To be raised whenever [`State`] is folded or written differently.
-const SUMMARY_VERSION: u32 = 2;
+const SUMMARY_VERSION: u32 = 3;
 
 /// All work items: those that can be read, and those that cannot.
 #[derive(Debug, Default)]

@@ -86,7 +86,9 @@ impl WorkLedger {
 
     fn verify_proofs_of(&self, id: &StreamId) -> Result<Vec<Unproven>, StreamError> {
         let state = self.ledger.stream::<Work>(id.as_str())?.state()?;
-        let cited = state.attempts().iter().filter_map(|attempt| {
+        // What another program proved is kept as it was, and there is nothing here to compute it from.
+        let ours = state.attempts().iter().filter(|attempt| !attempt.imported);
+        let cited = ours.filter_map(|attempt| {
             let cited = attempt.end.as_ref().and_then(End::proof)?;
             self.check_proof(id, attempt.number, &attempt.run_id, cited)
         });
@@ -96,7 +98,7 @@ impl WorkLedger {
     /// Why the proof of the attempt in review does not follow from its run, if it does not. Whoever accepts relies on the
     /// run as much as on the proof, so both are computed again.
     pub(super) fn check_review(&self, id: &StreamId, state: &State) -> Option<String> {
-        let latest = state.window().last()?;
+        let latest = state.window().last().filter(|latest| !latest.imported)?;
         let cited = latest.end.as_ref().and_then(End::proof)?;
         self.check_proof(id, latest.number, &latest.run_id, cited).map(|unproven| match unproven.kind {
             UnprovenKind::OtherProof { computed, .. } => format!("it gives the proof {computed}"),

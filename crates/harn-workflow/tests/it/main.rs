@@ -3,6 +3,7 @@
 mod context_attempt;
 mod context_canonical;
 mod context_work;
+mod harnery;
 mod proof;
 mod proof_bound;
 mod proof_property;

@@ -78,7 +78,7 @@ fn n08_n13_every_bound_is_checked_before_anything_is_written() {
         (|it| it.workflow.path = format!("/{}", "x".repeat(1_000)), "text_too_long"),
         (|it| it.workflow.path = "/a\nb".into(), "text_control_character"),
         (|it| it.workflow.sha256 = Digest::of(b"changed"), "other_bytes"),
-        (|it| it.workflow.content = BlobRef::of(b"changed"), "other_bytes"),
+        (|it| it.workflow.content = Some(BlobRef::of(b"changed")), "other_bytes"),
         (|it| it.workflow.modules = vec![ScriptFile::of("/a.mjs", b"a"); 2], "duplicate_path"),
         (|it| it.workflow.modules = vec![ScriptFile::of(it.workflow.path.clone(), b"a")], "duplicate_path"),
         (|it| it.workflow.modules = vec![ScriptFile::of("a.mjs", b"a")], "relative_path"),

@@ -6,8 +6,9 @@ use std::num::NonZeroU32;
 
 use harn_ledger::{BlobRef, Decider};
 use harn_workflow::work::{
-    Accept, Class, Command, Disposition, Event, FindingId, Intent, ItemState, NewItem, NextAction,
-    OpenFinding, Outcome, Reopen, Ruling, ScriptFile, Source, SourceKind, Trigger, Work, Workflow,
+    Accept, Class, Command, Disposition, Event, FindingId, FindingWas, Intent, ItemState, KeptFile, NewItem,
+    NextAction, OpenFinding, Origin, Outcome, Program, Reopen, Ruling, ScriptFile, Source, SourceKind,
+    Trigger, Work, Workflow,
 };
 
 use crate::work_harness::{Desk, actor, at, id};
@@ -71,7 +72,7 @@ fn largest_events() -> Vec<Event> {
         outcome: Ruling::Deferred,
         reason: Some(wide(500)),
     });
-    vec![
+    let events = vec![
         Event::Created {},
         Event::AttemptStarted { run_id: run_id.clone(), attempt, trigger: Trigger::Initial },
         Event::AttemptParked { run_id: run_id.clone(), attempt, approval_id: id(&"a".repeat(100)) },
@@ -123,7 +124,25 @@ fn largest_events() -> Vec<Event> {
         Event::Cancelled { reason: Some(wide(2_000)) },
         Event::Noted { text: wide(2_000) },
         Event::Granted { attempts: 100, reason: wide(2_000) },
-    ]
+    ];
+    let kept = || KeptFile { path: wide(400), content: proof };
+    let origin = Origin {
+        program: Program::Harnery,
+        path: wide(400),
+        line: Some(u64::MAX),
+        at: crate::work_harness::at(0),
+        actor: actor(&wide(100)),
+        actor_was: Some(wide(200)),
+        reason: Some(wide(2_000)),
+        run_id_was: Some(wide(200)),
+        findings_were: (0..20).map(|it| FindingWas { id: finding(u32::MAX - it), was: wide(64) }).collect(),
+        kept: (0..6).map(|_| kept()).collect(),
+    };
+    let imported = events
+        .clone()
+        .into_iter()
+        .map(|event| Event::Imported { origin: Box::new(origin.clone()), event: Box::new(event) });
+    events.iter().cloned().chain(imported).collect()
 }
 
 #[test]

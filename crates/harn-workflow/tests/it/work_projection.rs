@@ -44,6 +44,7 @@ fn the_members_that_are_shown() {
     assert_eq!(
         json["attempts"][0],
         serde_json::json!({
+            "imported": false,
             "number": 1,
             "run_id": "wf-1",
             "started_at": "2026-07-22T12:00:02.000000Z",

@@ -8,6 +8,7 @@ use super::Event;
 use crate::work::bounds;
 use crate::work::end::{Class, InvalidEnd};
 use crate::work::finding::{Disposition, FindingId, OpenFinding, Ruling};
+use crate::work::origin::KEPT_MAX;
 
 /// Why an event breaks its own bounds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +51,9 @@ pub enum InvalidEvent {
     /// The accepted unknowns are not sorted, or one is named twice.
     #[error("the accepted unknowns are not in order, expected each once, sorted by their bytes")]
     UnknownsOutOfOrder,
+    /// An import holds an import.
+    #[error("an imported event is itself an import")]
+    ImportOfImport,
     /// A grant is not of 1 to 100 attempts.
     #[error("{attempts} attempts are granted, expected 1 to {max}", max = bounds::ATTEMPTS)]
     Grant {
@@ -71,6 +75,7 @@ impl InvalidEvent {
             Self::DeferredWithoutReason { .. } => "deferred_without_reason",
             Self::PauseWithoutUpstream => "pause_without_upstream",
             Self::UnknownsOutOfOrder => "unknowns_out_of_order",
+            Self::ImportOfImport => "import_of_import",
             Self::Grant { .. } => "grant_out_of_range",
         }
     }
@@ -111,6 +116,15 @@ impl Event {
             Self::Granted { attempts, reason } => {
                 check_grant(*attempts)?;
                 check_reason(Some(reason))
+            }
+            Self::Imported { event, .. } if matches!(**event, Self::Imported { .. }) => {
+                Err(InvalidEvent::ImportOfImport)
+            }
+            Self::Imported { origin, event } => {
+                origin.check()?;
+                at_most("files kept", origin.kept.len(), KEPT_MAX)?;
+                at_most("renamed findings", origin.findings_were.len(), bounds::FINDINGS)?;
+                event.check()
             }
         }
     }
