@@ -109,7 +109,7 @@ fn every_verb_that_changes_one_item_prints_the_item() {
 fn lists() {
     let project = project();
     let listed = project.harn(&["work", "list", "--json"]).ok().json();
-    assert_members(&listed, &["schema_version", "items", "warnings", "verified"], &[]);
+    assert_members(&listed, &["schema_version", "items", "total", "warnings", "verified"], &[]);
     assert_eq!((&listed["schema_version"], &listed["verified"]), (&json!(1), &json!(true)));
     listed["items"].as_array().unwrap().iter().for_each(assert_projection);
     let filtered = project.harn(&["work", "list", "--state", "waiting", "--json"]).ok().json();

@@ -21,6 +21,7 @@ mod cli_seed;
 mod cli_shapes;
 mod cli_snapshot;
 mod cli_streams;
+mod cli_why;
 mod process_bounds;
 mod process_children;
 mod process_full_disk;

@@ -125,17 +125,22 @@ fn every_source_file_states_its_job_and_keeps_to_it() {
 }
 
 #[test]
-fn the_printed_transition_table_is_the_one_in_the_code() {
+fn what_is_printed_from_the_code_is_what_the_code_prints() {
     let path = root().join("docs/work-items.md");
-    let text = fs::read_to_string(&path).unwrap();
-    if std::env::var_os("HARN_BLESS").is_some() {
-        let (before, rest) = text.split_once("<!-- table -->\n").unwrap();
-        let (_, after) = rest.split_once("<!-- end of table -->").unwrap();
-        let table = harn_workflow::work::transition::markdown();
-        fs::write(&path, format!("{before}<!-- table -->\n{table}<!-- end of table -->{after}")).unwrap();
-        return;
+    let mut text = fs::read_to_string(&path).unwrap();
+    let printed = [
+        ("table", harn_workflow::work::transition::markdown()),
+        ("rules", harn_workflow::work::rule::markdown()),
+    ];
+    for (what, expected) in printed {
+        let (begin, end) = (format!("<!-- {what} -->\n"), format!("<!-- end of {what} -->"));
+        let (before, rest) = text.split_once(&begin).unwrap();
+        let (found, after) = rest.split_once(&end).unwrap();
+        if std::env::var_os("HARN_BLESS").is_some() {
+            text = format!("{before}{begin}{expected}{end}{after}");
+            fs::write(&path, &text).unwrap();
+        } else {
+            assert_eq!(found, expected, "{what}");
+        }
     }
-    let table =
-        text.split("<!-- table -->\n").nth(1).and_then(|rest| rest.split("<!-- end of table -->").next());
-    assert_eq!(table, Some(&*harn_workflow::work::transition::markdown()));
 }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod disposition;
 mod import;
+mod look;
 mod numbers;
 mod repair;
 mod run;
@@ -16,6 +17,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub use checkpoint::{CheckpointArgs, VerifyArgs};
 pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
 pub use import::{HarneryArgs, ImportCommand};
+pub use look::{ListArgs, LogArgs, ShowArgs, SortKey, WhyArgs};
 pub use repair::RepairArgs;
 pub use run::RunCommand;
 pub use work::{AcceptArgs, ActArgs, CreateArgs, RechargeArgs, ReopenArgs, ResumeArgs, RunArgs, WorkCommand};
@@ -153,6 +155,7 @@ Examples:
       --objective \"Publish a verified package release\" \\
       --accept \"The full suite passes\" --max-attempts 3
   harn work show ID
+  harn work why ID
   harn work run ID --adapter exec --exec ./agent.sh
   harn work retry ID
   harn work reopen ID --actor reviewer --finding \"It throws on large input.\"

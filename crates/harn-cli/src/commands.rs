@@ -39,6 +39,12 @@ impl Context<'_, '_> {
             writeln!(self.io.stderr.writer, "{} {}", paint(self.words.hint, "warning:"), safe_line(message));
     }
 
+    /// Says something on standard error that is nothing to worry about.
+    pub(crate) fn note(&mut self, message: &str) {
+        // A closed stream ends quietly.
+        let _ = writeln!(self.io.stderr.writer, "{} {}", paint(self.words.hint, "note:"), safe_line(message));
+    }
+
     /// Warns that what was shown cannot be changed. A command that wanted to change it has failed and said so.
     fn warn_of_read_only_file_system(&mut self) {
         if self.session.on_read_only_file_system() {

@@ -147,6 +147,7 @@ fails! {
     harn_ledger::WriteCheckpointError => Self::hint, damage::none;
     harn_workflow::CreateWorkError => Self::hint, damage::of_create;
     harn_workflow::ImportError => Self::hint, damage::none;
+    harn_workflow::PastError => Self::hint, damage::of_past;
     harn_workflow::WorkError => Self::hint, damage::of_work;
     harn_workflow::ProofError => |_| None, damage::of_proof;
 }

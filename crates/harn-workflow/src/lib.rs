@@ -8,6 +8,6 @@ mod work_ledger;
 
 pub use work_ledger::{
     Arrival, BeginError, Begun, Changed, CreateWorkError, Draft, EndError, ForeignRun, ImportError,
-    ListedItem, Listing, ProofError, ScriptText, Unproven, UnprovenKind, Unreadable, WorkError, WorkItem,
-    WorkLedger,
+    ListedItem, Listing, PastError, PastItem, ProofError, ScriptText, Unproven, UnprovenKind, Unreadable,
+    WorkError, WorkItem, WorkLedger,
 };

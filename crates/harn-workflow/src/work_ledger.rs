@@ -21,6 +21,7 @@
 
 mod attempt;
 mod create;
+mod explain;
 mod import;
 mod list;
 mod observe;
@@ -39,6 +40,7 @@ use crate::work::{Accept, Caller, Class, Command, Event, Intent, Projection, Ref
 
 pub use attempt::{BeginError, Begun, EndError};
 pub use create::{CreateWorkError, Draft, ScriptText};
+pub use explain::{PastError, PastItem};
 pub use import::{Arrival, ImportError};
 pub use list::{ListedItem, Listing, Unreadable};
 pub use ownership::ForeignRun;

@@ -2,6 +2,8 @@
 
 use clap::Subcommand;
 
+use super::look::LogArgs;
+
 /// Executions of workflow scripts.
 #[derive(Debug, Subcommand)]
 pub enum RunCommand {
@@ -14,14 +16,7 @@ pub enum RunCommand {
         id: String,
     },
     /// Print a run's transcript
-    Log {
-        /// The run
-        #[arg(value_name = "RUN-ID")]
-        id: String,
-        /// Show the hash of every line
-        #[arg(long)]
-        chain: bool,
-    },
+    Log(LogArgs),
     /// Print a run's proof
     Proof {
         /// The run

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use harn_workflow::work::{Class, ItemState, SourceKind};
+use harn_workflow::work::{Class, SourceKind};
 
 use super::disposition::DispositionArgs;
+use super::look::{ListArgs, LogArgs, ShowArgs, WhyArgs};
 use super::numbers::{duration, positive};
 use super::text::text;
 
@@ -17,26 +18,13 @@ pub enum WorkCommand {
     /// Freeze an objective, and the script that is to reach it
     Create(CreateArgs),
     /// List work items, newest first
-    List {
-        /// Only items in this state
-        #[arg(long, value_parser = state())]
-        state: Option<ItemState>,
-    },
+    List(ListArgs),
     /// Show one item: what, state, why, findings, attempts
-    Show {
-        /// The item; a unique prefix will do
-        #[arg(value_name = "WORK-ID")]
-        id: String,
-    },
+    Show(ShowArgs),
+    /// Say which rule decides an item's state, on which events it rests, and what would move it
+    Why(WhyArgs),
     /// Print an item's events
-    Log {
-        /// The item; a unique prefix will do
-        #[arg(value_name = "WORK-ID")]
-        id: String,
-        /// Show the hash of every line
-        #[arg(long)]
-        chain: bool,
-    },
+    Log(LogArgs),
     /// Add a remark; it changes no state
     Note {
         /// The item
@@ -168,14 +156,6 @@ pub struct CreateArgs {
     /// Who acts [default: `$HARN_ACTOR`, `$USER` or `operator`]
     #[arg(long)]
     pub actor: Option<String>,
-}
-
-/// A word that stands for a state of an item.
-fn state() -> impl TypedValueParser<Value = ItemState> {
-    let words = PossibleValuesParser::new(ItemState::ALL.map(ItemState::as_str));
-    words.map(|word| {
-        ItemState::ALL.into_iter().find(|state| state.as_str() == word).expect("it is one of them")
-    })
 }
 
 /// A word that stands for where an objective comes from.

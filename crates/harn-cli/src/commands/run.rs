@@ -1,5 +1,6 @@
 //! `harn run …`
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use harn_ledger::{RawEvent, Stream, StreamId};
@@ -7,7 +8,7 @@ use harn_workflow::run::Run;
 use serde_json::{Value, json};
 
 use super::Context;
-use crate::args::RunCommand;
+use crate::args::{LogArgs, RunCommand};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::ids::resolve;
@@ -18,9 +19,9 @@ pub(super) fn run(context: &mut Context<'_, '_>, command: &RunCommand) -> Result
     match command {
         RunCommand::List => list(context),
         RunCommand::Show { id } => show(context, id),
-        RunCommand::Log { id, chain } => {
-            let id = looked_at(context, id)?;
-            print_log(context, "run", &id, *chain)
+        RunCommand::Log(args) => {
+            let id = looked_at(context, &args.id)?;
+            print_log(context, "run", &id, args)
         }
         RunCommand::Proof { id, verify } => proof(context, id, *verify),
     }
@@ -107,18 +108,26 @@ pub(super) fn print_log(
     context: &mut Context<'_, '_>,
     kind: &str,
     id: &StreamId,
-    chain: bool,
+    args: &LogArgs,
 ) -> Result<Exit, Failure> {
-    let mut events: Vec<RawEvent<'static>> = Vec::new();
+    let after = args.after.map_or(0, u64::from);
+    let limit = args.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut events: VecDeque<RawEvent<'static>> = VecDeque::new();
     let raw = context.session.works.ledger().raw(kind, id.as_str())?;
     let (head, tail) = raw.visit(|event| {
-        events.push(event.into_owned());
+        if event.seq > after {
+            if events.len() == limit {
+                events.pop_front();
+            }
+            events.push_back(event.into_owned());
+        }
         ControlFlow::Continue(())
     })?;
+    let events = Vec::from(events);
     if let Some(tail) = tail {
         context.warn_of_tail(kind, id, head.seq, tail);
     }
-    context.output.text(&render::log(&events, chain, context.io.width()));
+    context.output.text(&render::log(&events, args.chain, context.io.width()));
     let stream = format!("{kind}/{id}");
     let documents: Vec<Value> = events.iter().map(render::event_document).collect();
     context

@@ -22,9 +22,10 @@ use crate::render;
 pub(super) fn run(context: &mut Context<'_, '_>, command: &WorkCommand) -> Result<Exit, Failure> {
     let (result, id) = match command {
         WorkCommand::Create(args) => (create::run(context, args), None),
-        WorkCommand::List { state } => (list::run(context, *state), None),
-        WorkCommand::Show { id } => (show::show(context, id), None),
-        WorkCommand::Log { id, chain } => (show::log(context, id, *chain), None),
+        WorkCommand::List(args) => (list::run(context, args), None),
+        WorkCommand::Show(args) => (show::show(context, args), None),
+        WorkCommand::Why(args) => (show::why(context, args), None),
+        WorkCommand::Log(args) => (show::log(context, args), None),
         WorkCommand::Note { id, text, actor } => {
             (govern::note(context, id, text, actor.as_deref()), Some(id))
         }
@@ -82,7 +83,7 @@ fn print_item(context: &mut Context<'_, '_>, item: &WorkItem) -> Result<Exit, Fa
         proved.map(|(attempt, proof)| (attempt.number, works.stored_proof(&attempt.run_id, &proof)));
     let text = render::item(item, evidence.as_ref(), context.prose_width(), context.palette);
     context.output.text(&text);
-    let document = render::item_document(context.session.works.ledger(), item)?;
+    let document = render::item_document(context.session.works.ledger(), item, None)?;
     context.output.document(document);
     Ok(Exit::Done)
 }

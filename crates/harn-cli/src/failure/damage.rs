@@ -5,7 +5,7 @@ use harn_ledger::{
     AppendError, CheckpointError, CreateError, Damage, ExecuteError, ReadError, RepairError, StreamError,
     StreamName,
 };
-use harn_workflow::{BeginError, CreateWorkError, EndError, ProofError, WorkError};
+use harn_workflow::{BeginError, CreateWorkError, EndError, PastError, ProofError, WorkError};
 
 use super::Failure;
 
@@ -109,6 +109,13 @@ pub(super) fn of_create(error: &CreateWorkError) -> Option<Trouble<'_>> {
         CreateWorkError::UnreadableDependency { source, .. } => of_stream(source),
         CreateWorkError::Create(CreateError::Append(error)) => of_append(error),
         CreateWorkError::Read(error) => of_stream(error),
+        _ => None,
+    }
+}
+
+pub(super) fn of_past(error: &PastError) -> Option<Trouble<'_>> {
+    match error {
+        PastError::Stream(error) => of_stream(error),
         _ => None,
     }
 }

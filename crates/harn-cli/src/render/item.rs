@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use harn_ledger::{Ledger, StreamError, Timestamp};
 use harn_workflow::run::Proof;
 use harn_workflow::work::{AttemptRow, Class, Findings, ItemState, PastOutcome, Projection};
-use harn_workflow::{ProofError, WorkItem};
+use harn_workflow::{PastItem, ProofError, WorkItem};
 use serde_json::{Value, json};
 
 use super::evidence::{acceptance_line, criteria};
 use super::log::{event_document, word};
 use super::page::Page;
+use super::why::past_note;
 use crate::text::{Palette, columns, safe_line};
 
 /// One row for each item: id, state, attempts, next action, title.
@@ -35,9 +36,28 @@ pub(crate) type Evidence = (u32, Result<Proof, ProofError>);
 
 /// The item in sections: what, state, why, acceptance, findings, attempts, evidence.
 pub(crate) fn item(item: &WorkItem, evidence: Option<&Evidence>, width: usize, palette: Palette) -> String {
+    page_of(item, evidence, None, width, palette)
+}
+
+/// The item as its log stood once.
+pub(crate) fn past_item(past: &PastItem, width: usize, palette: Palette) -> String {
+    let note = past_note(past.seq, past.last);
+    page_of(&past.item, None, Some(&note), width, palette)
+}
+
+fn page_of(
+    item: &WorkItem,
+    evidence: Option<&Evidence>,
+    past: Option<&str>,
+    width: usize,
+    palette: Palette,
+) -> String {
     let (intent, shown) = (item.intent(), &item.projection);
     let mut page = Page::new(width, palette);
     page.title(shown.id.as_str(), &shown.title);
+    if let Some(past) = past {
+        page.field("as it was", past);
+    }
     page.word("state", shown.state.as_str(), state_style(shown.state, palette));
     page.field("reason", &shown.reason);
     page.line("next", shown.next_action.as_str());
@@ -68,8 +88,8 @@ pub(crate) fn item(item: &WorkItem, evidence: Option<&Evidence>, width: usize, p
         page.section("depends on");
         for id in &intent.dependencies {
             let unresolved = shown.unresolved_dependencies.iter().find(|it| it.id == *id);
-            let why = unresolved
-                .map_or_else(|| "(succeeded)".to_owned(), |it| format!("({}): {}", it.state_words(), it.why));
+            let accepted = || if past.is_some() { String::new() } else { "(succeeded)".to_owned() };
+            let why = unresolved.map_or_else(accepted, |it| format!("({}): {}", it.state_words(), it.why));
             page.item("  - ", &format!("{id} {why}"));
         }
     }
@@ -171,12 +191,12 @@ fn attempt(page: &mut Page, attempt: &AttemptRow) {
 }
 
 /// A time as people read it; the log has it to the microsecond.
-fn to_the_second(at: Timestamp) -> String {
+pub(super) fn to_the_second(at: Timestamp) -> String {
     let text = at.to_string();
     text.split_once('.').map_or_else(|| text.clone(), |(seconds, _)| format!("{seconds}Z"))
 }
 
-const fn state_style(state: ItemState, palette: Palette) -> anstyle::Style {
+pub(super) const fn state_style(state: ItemState, palette: Palette) -> anstyle::Style {
     match state {
         ItemState::Succeeded => palette.good,
         ItemState::Blocked | ItemState::InReview | ItemState::AwaitingApproval => palette.waiting,
@@ -186,11 +206,13 @@ const fn state_style(state: ItemState, palette: Palette) -> anstyle::Style {
     }
 }
 
-/// `{schema_version, intent, events, projection}`
-pub(crate) fn item_document(ledger: &Ledger, item: &WorkItem) -> Result<Value, StreamError> {
+/// `{schema_version, intent, events, projection}`, with the events up to `at` if only those count.
+pub(crate) fn item_document(ledger: &Ledger, item: &WorkItem, at: Option<u64>) -> Result<Value, StreamError> {
     let mut events = Vec::new();
     ledger.raw("work", item.stream.id().as_str())?.visit(|event| {
-        events.push(event_document(&event));
+        if at.is_none_or(|at| event.seq <= at) {
+            events.push(event_document(&event));
+        }
         ControlFlow::Continue(())
     })?;
     Ok(json!({

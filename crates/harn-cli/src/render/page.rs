@@ -58,6 +58,11 @@ impl Page {
         self.text.push_str(&wrapped(&safe_block(text), self.width, mark, &indent));
     }
 
+    /// Rows of a section that are laid out already.
+    pub(super) fn rows(&mut self, rows: &str) {
+        self.text.push_str(rows);
+    }
+
     /// An id or a digest in a section. It is never broken, so that it can be copied.
     pub(super) fn token(&mut self, indent: &str, text: &str) {
         let _ = writeln!(self.text, "{indent}{}", safe_line(text));

@@ -6,6 +6,7 @@ use super::end::{Class, Outcome};
 use super::facts::{ApprovalStatus, Observed};
 use super::lifecycle::{ItemState, NextAction};
 use super::reason::{self, bounded, with_budget, with_error};
+use super::rule::Rule;
 use super::settle::shown;
 use super::state::{Governance, State};
 
@@ -16,6 +17,8 @@ pub struct Standing {
     pub state: ItemState,
     /// What comes next.
     pub next_action: NextAction,
+    /// The rule that decided.
+    pub rule: Rule,
     /// Why, up to 2,000 characters.
     pub reason: String,
     /// The decision that a person must make, empty when it has no name. Only where the item is blocked on one.
@@ -48,10 +51,20 @@ pub(super) fn unresolved(state: &State, observed: &Observed) -> Vec<Dependency> 
 fn judge(state: &State, observed: &Observed, unresolved: &[Dependency]) -> Standing {
     match &state.governance {
         Some(Governance::Accepted { reason }) => {
-            return stands(ItemState::Succeeded, NextAction::None, reason.as_deref().unwrap_or("accepted"));
+            return stands(
+                Rule::Accepted,
+                ItemState::Succeeded,
+                NextAction::None,
+                reason.as_deref().unwrap_or("accepted"),
+            );
         }
         Some(Governance::Cancelled { reason }) => {
-            return stands(ItemState::Cancelled, NextAction::None, reason.as_deref().unwrap_or("cancelled"));
+            return stands(
+                Rule::Cancelled,
+                ItemState::Cancelled,
+                NextAction::None,
+                reason.as_deref().unwrap_or("cancelled"),
+            );
         }
         Some(Governance::Reopened { .. }) | None => {}
     }
@@ -61,7 +74,7 @@ fn judge(state: &State, observed: &Observed, unresolved: &[Dependency]) -> Stand
     }
     if !unresolved.is_empty() {
         let reason = reason::waits_for(unresolved);
-        return stands(ItemState::Waiting, NextAction::WaitForDependencies, &reason);
+        return stands(Rule::Dependency, ItemState::Waiting, NextAction::WaitForDependencies, &reason);
     }
     match latest {
         Some(latest) => blocked(state, latest),
@@ -74,7 +87,7 @@ fn under_way(latest: &Attempt, observed: &Observed) -> Option<Standing> {
     let number = latest.number;
     if latest.is_open() && observed.held_by_other {
         let reason = format!("attempt {number} is running");
-        return Some(stands(ItemState::Running, NextAction::WaitForRun, &reason));
+        return Some(stands(Rule::Running, ItemState::Running, NextAction::WaitForRun, &reason));
     }
     if let Some(approval) = &latest.parked_for {
         let (next, reason) = match observed.approval {
@@ -93,11 +106,11 @@ fn under_way(latest: &Attempt, observed: &Observed) -> Option<Standing> {
                 format!("attempt {number} waits for approval `{approval}`, which cannot be read"),
             ),
         };
-        return Some(stands(ItemState::AwaitingApproval, next, &reason));
+        return Some(stands(Rule::Parked, ItemState::AwaitingApproval, next, &reason));
     }
     (latest.outcome() == Some(Outcome::Passed)).then(|| {
         let reason = format!("attempt {number} passed and waits for a person to accept it");
-        stands(ItemState::InReview, NextAction::Review, &reason)
+        stands(Rule::Passed, ItemState::InReview, NextAction::Review, &reason)
     })
 }
 
@@ -108,9 +121,9 @@ fn untried(state: &State) -> Standing {
     let text = if reopened { "reopened" } else { "nothing stands in its way" };
     let reason = with_budget(text, &budget);
     if budget.remaining() == 0 {
-        stands(ItemState::Blocked, NextAction::None, &reason)
+        stands(Rule::Untried, ItemState::Blocked, NextAction::None, &reason)
     } else {
-        stands(ItemState::Ready, NextAction::Run, &reason)
+        stands(Rule::Untried, ItemState::Ready, NextAction::Run, &reason)
     }
 }
 
@@ -120,42 +133,50 @@ fn blocked(state: &State, latest: &Attempt) -> Standing {
     let budget = state.budget();
     let streak = state.uncharged_in_a_row();
     let retry = if budget.remaining() > 0 { NextAction::Retry } else { NextAction::None };
-    let stopped = |text: String| stands(ItemState::Blocked, NextAction::None, &bounded(&text));
-    let goes_on = |text: &str| stands(ItemState::Blocked, retry, &with_budget(text, &budget));
+    let stopped = |rule, text: String| stands(rule, ItemState::Blocked, NextAction::None, &bounded(&text));
+    let goes_on = |rule, text: &str| stands(rule, ItemState::Blocked, retry, &with_budget(text, &budget));
     let at_bound = streak >= state.max_uncharged_attempts;
     match latest.class() {
-        Some(Class::Environment) => {
-            stopped(with_error(&format!("attempt {number} stopped at a missing precondition"), latest))
-        }
+        Some(Class::Environment) => stopped(
+            Rule::Environment,
+            with_error(&format!("attempt {number} stopped at a missing precondition"), latest),
+        ),
         Some(Class::Decision) => {
             let id = latest.end.as_ref().and_then(|end| end.decision());
             Standing {
                 blocked_on_decision: Some(id.unwrap_or_default().to_owned()),
-                ..stopped(reason::decision(latest, id))
+                ..stopped(Rule::Decision, reason::decision(latest, id))
             }
         }
         Some(Class::Upstream) if at_bound => {
             let text =
                 format!("blocked waiting on an outside service after {streak} uncharged attempts in a row");
-            stopped(with_error(&text, latest))
+            stopped(Rule::Upstream, with_error(&text, latest))
         }
-        Some(Class::Upstream) => {
-            goes_on(&with_error(&format!("an outside service refused attempt {number}"), latest))
-        }
-        Some(Class::Interrupted) if at_bound => stopped(format!(
-            "{streak} uncharged attempts in a row, the last one cut short before any agent or check started"
-        )),
-        Some(Class::Interrupted) => goes_on(&with_error(
-            &format!("attempt {number} was cut short before any agent or check started"),
-            latest,
-        )),
+        Some(Class::Upstream) => goes_on(
+            Rule::Upstream,
+            &with_error(&format!("an outside service refused attempt {number}"), latest),
+        ),
+        Some(Class::Interrupted) if at_bound => stopped(
+            Rule::Interrupted,
+            format!(
+                "{streak} uncharged attempts in a row, the last one cut short before any agent or check started"
+            ),
+        ),
+        Some(Class::Interrupted) => goes_on(
+            Rule::Interrupted,
+            &with_error(&format!("attempt {number} was cut short before any agent or check started"), latest),
+        ),
         None if latest.outcome() == Some(Outcome::Failed) => {
-            goes_on(&with_error(&format!("attempt {number} failed"), latest))
+            goes_on(Rule::Failed, &with_error(&format!("attempt {number} failed"), latest))
         }
-        None => goes_on(&with_error(&format!("attempt {number} ended without terminal evidence"), latest)),
+        None => goes_on(
+            Rule::Lost,
+            &with_error(&format!("attempt {number} ended without terminal evidence"), latest),
+        ),
     }
 }
 
-fn stands(state: ItemState, next_action: NextAction, reason: &str) -> Standing {
-    Standing { state, next_action, reason: reason.to_owned(), blocked_on_decision: None }
+fn stands(rule: Rule, state: ItemState, next_action: NextAction, reason: &str) -> Standing {
+    Standing { state, next_action, rule, reason: reason.to_owned(), blocked_on_decision: None }
 }

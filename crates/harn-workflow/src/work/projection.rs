@@ -163,6 +163,14 @@ impl Projection {
         }
     }
 
+    /// What `state` showed once: its dependencies are left out of account, and nothing is suggested.
+    #[must_use]
+    pub(crate) fn past(state: &State, observed: &Observed) -> Self {
+        let mut alone = state.clone();
+        alone.dependencies.clear();
+        Self { suggestions: Vec::new(), next_eligible_at: None, ..Self::of(&alone, observed) }
+    }
+
     /// Attempts as they are written after `attempts:`, such as `1/3 (+2 uncharged)`.
     #[must_use]
     pub fn attempts_text(&self) -> String {

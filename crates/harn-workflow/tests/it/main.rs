@@ -17,6 +17,7 @@ mod run_samples;
 mod run_state;
 mod work_attempts;
 mod work_dependencies;
+mod work_explain;
 mod work_findings;
 mod work_governance;
 mod work_harness;

@@ -8,7 +8,7 @@ use harn_workflow::work::{
 use crate::work_harness::{Desk, accept, cancel, failed, id, new_item, proof, reopen};
 
 /// An item in that situation, as somebody else than its runner sees it.
-fn situation(situation: Situation) -> Desk {
+pub(crate) fn situation(situation: Situation) -> Desk {
     let spent = matches!(situation, Situation::InReviewSpent | Situation::BlockedSpent);
     let dependencies = vec![id("base")];
     let mut desk = Desk::of(NewItem { dependencies, max_attempts: if spent { 1 } else { 3 }, ..new_item() });

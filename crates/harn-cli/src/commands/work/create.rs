@@ -32,7 +32,7 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &CreateArgs) -> Result<Ex
     let item = context.session.works.create(&caller, draft)?;
     context.output.text(&format!("{}\n", item.projection.id));
     context.output.text(&render::rows([&item.projection], context.io.width()));
-    let document = render::item_document(context.session.works.ledger(), &item)?;
+    let document = render::item_document(context.session.works.ledger(), &item, None)?;
     context.output.document(document);
     Ok(Exit::Done)
 }
