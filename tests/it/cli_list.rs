@@ -123,3 +123,26 @@ fn a_list_believes_the_catalog_and_nothing_else_does() {
     let _ = project.harn(&["verify"]).ok();
     assert_eq!(list_anew(&project)[0], "w  ready  0/3  run  Title\n");
 }
+
+/// Of an item with a long past the catalog keeps what a list shows, and a document has all of it.
+#[test]
+fn an_item_with_a_long_past_is_listed_like_any_other() {
+    let project = Project::new();
+    project.item("long", FAIL, &["--max-attempts", "2"]);
+    let _ = project.harn(&["work", "run", "long"]).exits(1);
+    for number in 0..40 {
+        let text = format!("remark {number}: {}", "so it goes ".repeat(10));
+        let _ = project.harn(&["work", "note", "long", "--text", &text]).ok();
+    }
+    project.item("after", PASS, &["--depends-on", "long"]);
+    let whole = list_anew(&project);
+    keep(&project);
+    assert_eq!(list(&project), whole);
+    assert!(!fs::read_to_string(catalog(&project)).unwrap().contains("so it goes"));
+    let listed: Value = serde_json::from_str(&whole[2]).unwrap();
+    for item in listed["items"].as_array().unwrap() {
+        let shown = project.harn(&["work", "show", item["id"].as_str().unwrap(), "--json"]).ok().json();
+        assert_eq!(*item, shown["projection"]);
+    }
+    assert_eq!(listed["items"][0]["notes"].as_array().unwrap().len(), 40);
+}

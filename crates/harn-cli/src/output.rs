@@ -13,11 +13,12 @@ pub(crate) struct Output {
     text: String,
     document: Value,
     exact: Option<Vec<u8>>,
+    written: Option<io::Result<()>>,
 }
 
 impl Output {
     pub(crate) const fn new(json: bool) -> Self {
-        Self { json, text: String::new(), document: Value::Null, exact: None }
+        Self { json, text: String::new(), document: Value::Null, exact: None, written: None }
     }
 
     /// Adds text, which must be safe already.
@@ -36,8 +37,21 @@ impl Output {
         self.exact = Some(document);
     }
 
+    /// Whether a document is printed, and no text.
+    pub(crate) const fn is_document(&self) -> bool {
+        self.json
+    }
+
+    /// The command has written its own output, because there may be too much of it to be held. Nothing more is printed.
+    pub(crate) fn written(&mut self, result: io::Result<()>) {
+        self.written = Some(result);
+    }
+
     pub(crate) fn print(self, io: &mut Io<'_>) -> io::Result<()> {
         let writer = &mut io.stdout.writer;
+        if let Some(written) = self.written {
+            return written.and_then(|()| writer.flush());
+        }
         if let Some(document) = self.exact {
             writer.write_all(&document)?;
         } else if self.json {

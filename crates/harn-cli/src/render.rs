@@ -8,7 +8,7 @@ mod report;
 mod run;
 mod why;
 
-pub(crate) use item::{item, item_document, past_item, rows};
+pub(crate) use item::{item, item_document, listed_rows, past_item, rows};
 pub(crate) use log::{event_document, log, progress};
 pub(crate) use report::{report, report_document};
 pub(crate) use run::{RunRow, ShownRun, proof, run, run_rows};

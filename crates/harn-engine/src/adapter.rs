@@ -5,6 +5,7 @@
 mod environment;
 mod exec;
 mod failure;
+mod upstream_text;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -14,6 +15,7 @@ use harn_env::command::Finished;
 pub use environment::{ChildIdentity, agent_environment, check_environment};
 pub use exec::{Exec, ExecError};
 pub use failure::{AgentClass, AgentFailure};
+pub use upstream_text::is_upstream;
 
 /// What an agent is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -25,6 +25,7 @@
 
 mod attempt;
 pub mod bounds;
+mod brief;
 mod budget;
 mod command;
 mod decide;
@@ -67,6 +68,7 @@ pub use intent::{Intent, InvalidIntent, InvalidSourceKind, Source, SourceKind};
 pub use lifecycle::{ItemState, NextAction};
 pub use new_item::NewItem;
 pub use origin::{FindingWas, Imported, KeptFile, Origin, Program};
+pub(crate) use precedence::standing;
 pub use precedence::{Standing, own};
 pub use projection::{AttemptRow, Projection};
 pub use refusal::Refusal;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use harn_ledger::{Ledger, StreamError, Timestamp};
 use harn_workflow::run::Proof;
 use harn_workflow::work::{AttemptRow, Class, Findings, ItemState, PastOutcome, Projection};
-use harn_workflow::{PastItem, ProofError, WorkItem};
+use harn_workflow::{ListedItem, PastItem, ProofError, WorkItem};
 use serde_json::{Value, json};
 
 use super::evidence::{acceptance_line, criteria};
@@ -29,6 +29,20 @@ pub(crate) fn rows<'a>(items: impl IntoIterator<Item = &'a Projection>, width: O
         })
         .collect();
     columns(&rows, width)
+}
+
+/// The same for items of a list.
+pub(crate) fn listed_rows(items: &[&ListedItem], width: Option<usize>) -> String {
+    let row = |item: &&ListedItem| {
+        [
+            item.id().to_string(),
+            item.state.as_str().to_owned(),
+            item.budget().to_string(),
+            item.next_action.as_str().to_owned(),
+            safe_line(item.title()).into_owned(),
+        ]
+    };
+    columns(&items.iter().map(row).collect::<Vec<_>>(), width)
 }
 
 /// The proof of the latest attempt that has one: which attempt, and the proof as it is stored.

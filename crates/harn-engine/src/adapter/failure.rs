@@ -4,6 +4,8 @@ use std::fmt;
 
 use harn_env::command::{Exit, Finished, Outcome, StartError};
 
+use super::upstream_text::{READ_MAX, is_upstream};
+
 /// Why a failed agent says nothing about the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -31,8 +33,8 @@ impl fmt::Display for AgentFailure {
 
 impl std::error::Error for AgentFailure {}
 
-/// Most characters of standard error that a failure quotes.
-const QUOTED_MAX: usize = 500;
+/// Most characters of standard error that a failure quotes: what its class is told from can be read in it.
+const QUOTED_MAX: usize = READ_MAX;
 
 impl AgentFailure {
     /// A failure that says nothing about where the fault is, so it is charged.
@@ -42,7 +44,8 @@ impl AgentFailure {
     }
 
     /// The failure in a process that did not pass, most certain cause first: our own time limit, then what the
-    /// operating system says of the program, then its exit. An exit code is never taken for a missing program.
+    /// operating system says of the program, then its exit. An exit code is never taken for a missing program; that an
+    /// outside service refused is told from standard error, by a [narrow rule](super::is_upstream).
     #[must_use]
     pub fn of_process(program: &str, finished: &Finished) -> Option<Self> {
         let start_error = finished.start_error.as_ref().map(StartError::to_string).unwrap_or_default();
@@ -59,11 +62,15 @@ impl AgentFailure {
             Outcome::NotRun | Outcome::Stopped => {
                 Self::unclassed(format!("`{program}` was stopped with its run"))
             }
-            Outcome::Failed => ended(match finished.exit {
-                Some(Exit::Code(code)) => format!("`{program}` exited with code {code}"),
-                Some(Exit::Signal(signal)) => format!("`{program}` was ended by signal {signal}"),
-                None => format!("`{program}` did not exit"),
-            }),
+            Outcome::Failed => {
+                let how = match finished.exit {
+                    Some(Exit::Code(code)) => format!("`{program}` exited with code {code}"),
+                    Some(Exit::Signal(signal)) => format!("`{program}` was ended by signal {signal}"),
+                    None => format!("`{program}` did not exit"),
+                };
+                let refused = is_upstream(&finished.stderr.excerpt());
+                Self { class: refused.then_some(AgentClass::Upstream), ..ended(how) }
+            }
         })
     }
 }

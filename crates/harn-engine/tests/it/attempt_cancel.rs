@@ -86,7 +86,7 @@ fn a_running_item_is_shown_as_running_and_is_left_alone() {
         for works in [&project.works, &project.reopened()] {
             let item = works.get(&id).unwrap().projection;
             assert_eq!((item.state, item.next_action), (ItemState::Running, NextAction::WaitForRun));
-            assert_eq!(works.list().unwrap().items[0].projection.state, ItemState::Running);
+            assert_eq!(works.list().unwrap().items[0].state, ItemState::Running);
             assert!(works.reconcile(&project.ann, &id).unwrap().events.is_empty());
             let refusals = [
                 works.accept(&project.ann, &id, Accept::default()).unwrap_err().code(),

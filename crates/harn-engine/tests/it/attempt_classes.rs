@@ -53,7 +53,7 @@ fn only(adapter: impl Adapter + 'static) -> Adapters {
 #[test]
 fn k_18_to_k_23_and_k_60_to_k_63_each_failure_is_charged_unless_its_class_is_known() {
     let (none, retry) = (NextAction::None, NextAction::Retry);
-    let cases: [(&str, Adapters, NextAction, Option<&str>, &str); 12] = [
+    let cases: [(&str, Adapters, NextAction, Option<&str>, &str); 14] = [
         // K-18, K-60, K-62: the operating system says that the program is not there.
         (ASKS, only(absent("exec")), none, Some("environment"), "precondition"),
         // No adapter at all: the reason says how to name one.
@@ -79,6 +79,9 @@ fn k_18_to_k_23_and_k_60_to_k_63_each_failure_is_charged_unless_its_class_is_kno
         (ASKS, only(sh("exec", "exit 127")), retry, None, "code 127"),
         (ASKS, only(sh("exec", "does-not-exist")), retry, None, "code 127"),
         (ASKS, only(sh("exec", "echo '503 Service Unavailable'; exit 3")), retry, None, "code 3"),
+        // What it says on standard error counts, by a narrow rule; what a model says on standard output does not.
+        (ASKS, only(sh("exec", "echo 'HTTP 503 Service Unavailable' >&2; exit 1")), retry, Some("upstream"), "503"),
+        (ASKS, only(sh("exec", "echo '500 tests failed' >&2; exit 1")), retry, None, "500 tests"),
         // K-77: one missing program outranks another agent's failure.
         (
             "export default async ({agent, parallel}) => {

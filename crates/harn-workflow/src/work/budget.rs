@@ -23,11 +23,15 @@ impl Budget {
     pub(super) fn of(state: &State) -> Self {
         let count = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
         let charged = state.attempts.iter().filter(|attempt| attempt.is_charged()).count();
+        let left_out = state.left_out;
         Self {
-            used: count(state.attempts.len()),
-            charged: count(charged),
+            used: count(state.attempts.len()).saturating_add(left_out.used),
+            charged: count(charged).saturating_add(left_out.charged),
             max_attempts: state.max_attempts,
-            granted: state.grants.iter().fold(0, |sum, grant| sum.saturating_add(grant.attempts)),
+            granted: state
+                .grants
+                .iter()
+                .fold(left_out.granted, |sum, grant| sum.saturating_add(grant.attempts)),
         }
     }
 

@@ -26,7 +26,7 @@ pub struct Standing {
 }
 
 /// Where `state` stands, given what is seen around it.
-pub(super) fn standing(state: &State, observed: &Observed) -> Standing {
+pub(crate) fn standing(state: &State, observed: &Observed) -> Standing {
     judge(&shown(state, observed), observed, &unresolved(state, observed))
 }
 

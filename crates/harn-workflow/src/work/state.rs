@@ -4,6 +4,7 @@ use harn_ledger::{Actor, StreamId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{Attempt, Judgement};
+use super::brief::LeftOut;
 use super::budget::Budget;
 use super::event::Event;
 use super::finding::Findings;
@@ -21,15 +22,18 @@ pub struct State {
     pub(super) max_uncharged_attempts: u32,
     pub(super) attempts: Vec<Attempt>,
     /// Index of the first attempt after the last reopen.
-    window: usize,
+    pub(super) window: usize,
     pub(super) governance: Option<Governance>,
     pub(super) findings: Findings,
     pub(super) grants: Vec<Grant>,
     /// Index of the first grant after the last reopen.
-    window_grants: usize,
+    pub(super) window_grants: usize,
     pub(super) notes: Vec<Note>,
     pub(super) receipt: Option<Receipt>,
     pub(super) updated_at: Timestamp,
+    /// What a brief state leaves out.
+    #[serde(default, skip_serializing_if = "LeftOut::is_nothing")]
+    pub(super) left_out: LeftOut,
 }
 
 /// The last explicit decision about the item as a whole. Each may have a reason of up to 2,000 characters.
@@ -108,6 +112,7 @@ impl State {
             notes: Vec::new(),
             receipt: None,
             updated_at: intent.created_at,
+            left_out: LeftOut::default(),
         }
     }
 
@@ -197,6 +202,18 @@ impl State {
         &self.id
     }
 
+    /// The item's title.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// When the log last grew.
+    #[must_use]
+    pub const fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     /// The items that must be accepted first.
     #[must_use]
     pub fn dependencies(&self) -> &[StreamId] {
@@ -278,12 +295,19 @@ impl State {
     /// Uncharged attempts since the last charged one or the last reopen.
     #[must_use]
     pub fn uncharged_in_a_row(&self) -> u32 {
-        uncharged_at_the_end(self.window())
+        match self.window().last() {
+            Some(latest) if latest.is_charged() => 0,
+            Some(_) => self.uncharged_before_latest().saturating_add(1),
+            None => 0,
+        }
     }
 
     /// The same, without the latest attempt.
     pub(super) fn uncharged_before_latest(&self) -> u32 {
-        uncharged_at_the_end(self.window().split_last().map_or(&[], |(_, earlier)| earlier))
+        let earlier = self.window().split_last().map_or(&[][..], |(_, earlier)| earlier);
+        let streak = earlier.iter().rev().take_while(|attempt| !attempt.is_charged()).count();
+        let kept = u32::try_from(streak).unwrap_or(u32::MAX);
+        if streak == earlier.len() { kept.saturating_add(self.left_out.streak) } else { kept }
     }
 
     /// Whether the item was reopened and nothing was attempted since.
@@ -295,9 +319,4 @@ impl State {
     pub(super) fn grants_of_window(&self) -> &[Grant] {
         &self.grants[self.window_grants..]
     }
-}
-
-fn uncharged_at_the_end(attempts: &[Attempt]) -> u32 {
-    let streak = attempts.iter().rev().take_while(|attempt| !attempt.is_charged()).count();
-    u32::try_from(streak).unwrap_or(u32::MAX)
 }

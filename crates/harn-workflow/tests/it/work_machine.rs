@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use harn_ledger::{Decider, StreamId, Timestamp};
 use harn_workflow::work::{
     Accept, ApprovalStatus, Carry, Class, Command, Dependency, Disposition, End, Event, ItemState, NewItem,
-    NextAction, Outcome, Reopen, Role, Ruling, RunShows, State, Trigger, Work,
+    NextAction, Outcome, Projection, Reopen, Role, Ruling, RunShows, State, Trigger, Work,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -209,6 +209,24 @@ fn check_log(desk: &Desk) {
     let shown = Told { state: projection.state, next_action: projection.next_action, used, charged };
     assert_eq!(shown, told, "the oracle disagrees");
     assert!(harn_ledger::text::check_block("reason", &projection.reason, 2_000).is_ok());
+    check_brief(desk);
+}
+
+/// A state without its past stands where the whole one stands.
+fn check_brief(desk: &Desk) {
+    let observed = &desk.facts.observed;
+    let what_counts = |state: &State| {
+        let shown = Projection::of(state, observed);
+        let by_itself = harn_workflow::work::own(state, observed);
+        (
+            (shown.state, shown.next_action, shown.attempts_text(), shown.attempts_remaining),
+            (shown.uncharged_in_a_row, shown.latest_run_id, shown.next_eligible_at, shown.updated_at),
+            (by_itself.state, by_itself.reopened, by_itself.dependencies),
+        )
+    };
+    let brief = desk.state.brief();
+    assert_eq!(what_counts(&brief), what_counts(&desk.state), "a brief state stands elsewhere");
+    assert_eq!(what_counts(&brief.brief()), what_counts(&desk.state), "it is left out twice");
 }
 
 /// Nothing happens after the end, and no finding lapses in silence.

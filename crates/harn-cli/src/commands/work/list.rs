@@ -1,10 +1,10 @@
 //! `harn work list`
 
 use std::cmp::Reverse;
+use std::io::{self, Write};
 
 use harn_workflow::ListedItem;
-use harn_workflow::work::Projection;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::Context;
 use crate::args::{ListArgs, SortKey};
@@ -15,12 +15,6 @@ use crate::render;
 pub(super) fn run(context: &mut Context<'_, '_>, args: &ListArgs) -> Result<Exit, Failure> {
     let mut listing = context.session.works.list()?;
     sort(&mut listing.items, args);
-    let is_wanted = |projection: &Projection| args.state.is_empty() || args.state.contains(&projection.state);
-    let wanted = listing.items.iter().map(|item| &item.projection).filter(|it| is_wanted(it));
-    let mut shown: Vec<&Projection> = wanted.collect();
-    let total = shown.len();
-    shown.truncate(args.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
-    let left_out = total - shown.len();
     let mut warnings = Vec::new();
     for unreadable in &listing.unreadable {
         let reason = with_causes(&unreadable.error);
@@ -29,39 +23,78 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &ListArgs) -> Result<Exit
     }
     for item in &listing.items {
         let Some(tail) = item.tail else { continue };
-        let reason = context.warn_of_tail("work", &item.projection.id, item.events, tail);
-        warnings.push(json!({ "id": item.projection.id, "reason": reason }));
+        let reason = context.warn_of_tail("work", item.id(), item.events, tail);
+        warnings.push(json!({ "id": item.id(), "reason": reason }));
     }
-    if shown.is_empty() {
+    let is_wanted = |item: &&ListedItem| args.state.is_empty() || args.state.contains(&item.state);
+    let mut shown: Vec<&ListedItem> = listing.items.iter().filter(is_wanted).collect();
+    let total = shown.len();
+    shown.truncate(args.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
+    let left_out = total - shown.len();
+    if context.output.is_document() {
+        let written = write_document(context, &shown, total, warnings);
+        context.output.written(written);
+    } else if shown.is_empty() {
         context.output.text(match (args.state.len(), listing.unreadable.is_empty()) {
             (0, true) => "no work items\n",
             (0, false) => "no work items that can be read\n",
             (1, _) => "no work items in this state\n",
             _ => "no work items in these states\n",
         });
+    } else {
+        context.output.text(&render::listed_rows(&shown, context.io.width()));
     }
-    let rows = render::rows(shown.iter().copied(), context.io.width());
-    context.output.text(&rows);
     if left_out > 0 {
         context.note(&format!("{left_out} more are not shown"));
     }
-    context.output.document(json!({
-        "schema_version": 1,
-        "items": shown,
-        "total": total,
-        "warnings": warnings,
-        "verified": true,
-    }));
     Ok(Exit::Done)
+}
+
+/// Writes the document item by item: only one of them is ever held whole. One that has become unreadable meanwhile is
+/// warned of.
+fn write_document(
+    context: &mut Context<'_, '_>,
+    shown: &[&ListedItem],
+    total: usize,
+    mut warnings: Vec<Value>,
+) -> io::Result<()> {
+    let works = context.session.works.clone();
+    let mut first = true;
+    let mut buffer = Vec::new();
+    buffer.extend_from_slice(b"{\"items\":[");
+    for item in shown {
+        match works.projection_of(item) {
+            Ok(projection) => {
+                if !std::mem::take(&mut first) {
+                    buffer.push(b',');
+                }
+                // As a value first, so that the members stand in the order in which every document has them.
+                serde_json::to_writer(&mut buffer, &serde_json::to_value(&projection)?)?;
+            }
+            Err(error) => {
+                let reason = with_causes(&error);
+                context.warn(&format!("{} cannot be read: {reason}", item.id()));
+                warnings.push(json!({ "id": item.id(), "reason": reason }));
+            }
+        }
+        if buffer.len() >= 64 << 10 {
+            context.io.stdout.writer.write_all(&buffer)?;
+            buffer.clear();
+        }
+    }
+    let rest =
+        json!({ "schema_version": 1, "total": total, "verified": true, "warnings": warnings }).to_string();
+    writeln!(buffer, "],{}", &rest[1..])?;
+    context.io.stdout.writer.write_all(&buffer)
 }
 
 /// Puts the items into the order that is asked for. They come with the newest first.
 fn sort(items: &mut [ListedItem], args: &ListArgs) {
     match args.sort {
         SortKey::Created => {}
-        SortKey::Updated => items.sort_by_key(|item| Reverse(item.projection.updated_at)),
-        SortKey::State => items.sort_by_key(|item| item.projection.state),
-        SortKey::Id => items.sort_by(|a, b| a.projection.id.cmp(&b.projection.id)),
+        SortKey::Updated => items.sort_by_key(|item| Reverse(item.updated_at())),
+        SortKey::State => items.sort_by_key(|item| item.state),
+        SortKey::Id => items.sort_by(|a, b| a.id().cmp(b.id())),
     }
     if args.reverse {
         items.reverse();
