@@ -1,6 +1,7 @@
 //! Bytes that a crash or a hand left behind: what is still read, what is said, and what is never shown as if it were whole.
 
 use std::fs;
+use std::path::Path;
 
 use harn_tests::{PASS, Project};
 use serde_json::Value;
@@ -213,4 +214,55 @@ fn r_01_a_list_of_nothing_but_damage_does_not_look_empty() {
     let listed = project.harn(&["work", "list"]).ok();
     assert_eq!(listed.stdout, "no work items that can be read\n");
     assert!(listed.stderr.contains("a cannot be read"), "{}", listed.stderr);
+}
+
+/// An acceptance rests on the proof and on the run that gives it. Whatever was done to either, it is refused, nothing is
+/// written, and `verify` names the place.
+#[test]
+fn w_07_what_was_changed_after_the_run_is_not_accepted() {
+    let edit = |path: &Path, from: &str, to: &str| {
+        let text = fs::read_to_string(path).unwrap();
+        assert!(text.contains(from), "{from}");
+        fs::write(path, text.replacen(from, to, 1)).unwrap();
+    };
+    // What happens, to which file, what accept says of it, and what verify names.
+    type Harm<'a> = &'a dyn Fn(&Path);
+    let changed = |path: &Path| edit(path, "\"passed\"", "\"failed\"");
+    let shortened = |path: &Path| {
+        let text = fs::read_to_string(path).unwrap();
+        let end = text.trim_end().rfind('\n').unwrap() + 1;
+        fs::write(path, &text[..end]).unwrap();
+    };
+    let removed = |path: &Path| fs::remove_file(path).unwrap();
+    let cases: [(&str, Harm<'_>, &str, &str); 6] = [
+        ("transcript", &changed, "unproven", "run/"),
+        ("transcript", &shortened, "unproven", "work/w: "),
+        ("transcript", &removed, "unproven", "run/"),
+        ("manifest", &removed, "unproven", "run/"),
+        ("proof", &removed, "proof_missing", "work/w: "),
+        ("proof", &|path| edit(path, "passed", "failed"), "proof_missing", "work/w: "),
+    ];
+    for (what, harm, code, place) in cases {
+        let project = Project::new();
+        project.item("w", PASS, &[]);
+        let _ = project.harn(&["work", "run", "w"]).ok();
+        let shown = project.harn(&["work", "show", "w", "--json"]).ok().json()["projection"].clone();
+        let run = project.state().join("run").join(shown["latest_run_id"].as_str().unwrap());
+        let digest = shown["proof"]["blob"].as_str().unwrap();
+        harm(&match what {
+            "transcript" => run.join("events.jsonl"),
+            "manifest" => run.join("intent.json"),
+            _ => project.state().join("blobs").join(&digest[..2]).join(digest),
+        });
+        let before = project.records();
+        let refused = project.harn(&["work", "accept", "w", "--json"]);
+        assert_eq!((refused.exit != 0, &*refused.code()), (true, code), "{what}: {}", refused.stdout);
+        assert!(project.records() == before, "{what}: something was written");
+        let verified = project.harn(&["verify"]).exits(5);
+        assert!(verified.stdout.contains(place), "{what}: {}", verified.stdout);
+        // Where it stands rests on its own log, and it can be sent back.
+        let _ = project.harn(&["work", "reopen", "w"]).ok();
+        let _ = project.harn(&["work", "run", "w"]).ok();
+        let _ = project.harn(&["work", "accept", "w"]).ok();
+    }
 }

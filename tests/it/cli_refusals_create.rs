@@ -34,7 +34,10 @@ fn scripts_that_cannot_run() {
     project.write("imports-name.mjs", "import { y } from './module.mjs'; export default async () => y;");
     project.write("module.mjs", "export const x = 1;");
     project.write("script.py", "print(1)");
-    let cases: [Case<'_>; 9] = [
+    project.write("kind.mjs", "export default ({ evidence }) => {\n  evidence({ kind: 'tests' });\n};");
+    let cases: [Case<'_>; 10] = [
+        // K-95. Known before the item exists, not only before an agent is started.
+        ("names a kind of evidence that does not exist", with_script("kind.mjs"), 3, "script_evidence_kind"),
         ("no such file", with_script("none.mjs"), 3, "script_not_found"),
         ("does not parse", with_script("syntax.mjs"), 3, "script_syntax"),
         ("imports a missing file", with_script("imports-missing.mjs"), 3, "script_not_found"),
@@ -46,6 +49,8 @@ fn scripts_that_cannot_run() {
         ("is a directory", with_script(".harn"), 3, "script_extension"),
     ];
     assert_refused(&project, &[], &cases);
+    let words = project.harn(&with_script("kind.mjs")).exits(3).stderr;
+    assert!(words.contains("kind.mjs`, line 2: `tests` is not a kind of evidence"), "{words}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod cli_advice;
 mod cli_cases;
+mod cli_cases_runs;
 mod cli_checkpoint;
 mod cli_damage;
 mod cli_exits;

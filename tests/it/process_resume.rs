@@ -97,3 +97,17 @@ fn what_cannot_go_on_is_refused() {
     assert!(project.records() == before, "something was recorded");
     assert_eq!(asked(&project).len(), 2);
 }
+
+/// K-50. The lease is a lock that the kernel holds: whoever comes second is told so, and it is free with its holder's end.
+#[test]
+fn k_50_an_attempt_is_resumed_by_one_at_a_time() {
+    let project = killed();
+    let ledger = harn_ledger::Ledger::open(project.state()).unwrap();
+    let lease = ledger.stream::<harn_workflow::work::Work>("a").unwrap().lease("somebody else").unwrap();
+    let second = project.harn(&["work", "resume", "a", "--exec", AGENT, "--json"]).exits(7);
+    assert_eq!(second.code(), "lease_held");
+    assert!(second.stderr.contains("somebody else"), "{}", second.stderr);
+    assert_eq!(asked(&project).len(), 2);
+    drop(lease);
+    let _ = project.harn(&["work", "resume", "a", "--exec", AGENT]).ok();
+}

@@ -42,12 +42,14 @@ fn the_crate_graph_is_the_one_that_is_written_down() {
 }
 
 /// The documents whose paths are checked.
-const DOCUMENTS: [&str; 12] = [
+const DOCUMENTS: [&str; 14] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "SHORTCOMINGS.md",
     "docs/format/ledger-v1.md",
+    "docs/import.md",
+    "docs/reference-cases.md",
     "docs/work-items.md",
     "benches/README.md",
     "crates/harn-ledger/README.md",
@@ -142,5 +144,62 @@ fn what_is_printed_from_the_code_is_what_the_code_prints() {
         } else {
             assert_eq!(found, expected, "{what}");
         }
+    }
+}
+
+/// The numbers that a text names: `K-08`, `k_08`, `k08`, `n_17_n_18`, and those of a range such as `k_18_to_k_23`.
+fn case_numbers(text: &str, kind: char) -> BTreeSet<u32> {
+    let text = text.to_ascii_lowercase();
+    let mut found = BTreeSet::new();
+    let mut range = None;
+    for (at, _) in text.match_indices(kind) {
+        if text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) {
+            continue;
+        }
+        let rest = text[at + 1..].trim_start_matches(['-', '_']);
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let Ok(number) = rest[..digits].parse::<u32>() else { continue };
+        if let Some((first, end)) = range.take()
+            && at <= end + 4
+        {
+            found.extend(first..number);
+        }
+        let after = &rest[digits..];
+        if after.starts_with("_to_") || after.starts_with(" to ") {
+            range = Some((number, at + 1 + (text[at + 1..].len() - rest.len()) + digits));
+        }
+        found.insert(number);
+    }
+    found
+}
+
+/// Every case of the reference is in a test, or is said to wait for something.
+#[test]
+fn every_case_of_the_reference_is_tested_or_waits() {
+    assert_eq!(case_numbers("K-08, k_18_to_k_20 and n_17_n_18", 'k'), BTreeSet::from([8, 18, 19, 20]));
+    let page = fs::read_to_string(root().join("docs/reference-cases.md")).unwrap();
+    let waiting = page.split("## Waiting").nth(1).unwrap();
+    let mut sources = String::new();
+    let mut directories = vec![root().join("crates"), root().join("tests/it")];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                // In a source file, what stands behind the tests' beginning.
+                let in_tests = path.components().any(|part| part.as_os_str() == "tests");
+                sources += if in_tests { &text } else { text.split("#[cfg(test)]").nth(1).unwrap_or("") };
+            }
+        }
+    }
+    // The numbers between do not exist.
+    let cases = (1..=28).chain(30..=38).chain(40..=50).chain(60..=80).chain(90..=96).chain(130..=132);
+    for (kind, all) in [('k', cases.collect::<Vec<u32>>()), ('n', (1..=20).collect())] {
+        let tested = case_numbers(&sources, kind);
+        let waits = case_numbers(waiting, kind);
+        let missing: Vec<_> = all.iter().filter(|it| !tested.contains(it) && !waits.contains(it)).collect();
+        assert!(missing.is_empty(), "{kind}: {missing:?} are in no test and wait for nothing");
     }
 }

@@ -198,6 +198,17 @@ mod tests {
     }
 
     #[test]
+    fn k_31_run_and_retry_take_an_isolation() {
+        let command = Args::command();
+        let work = command.find_subcommand("work").unwrap();
+        for verb in ["run", "retry"] {
+            let verb = work.find_subcommand(verb).unwrap();
+            let names: Vec<_> = verb.get_arguments().filter_map(clap::Arg::get_long).collect();
+            assert!(names.contains(&"isolation") && names.contains(&"workspace-root"), "{names:?}");
+        }
+    }
+
+    #[test]
     fn help_fits_80_columns() {
         let mut commands = vec![Args::command()];
         while let Some(mut command) = commands.pop() {

@@ -1,6 +1,7 @@
 //! The bundle: a workflow module and every module it imports, as bytes with their digests.
 
 mod compile;
+mod literals;
 mod load_error;
 mod source;
 mod specifier;

@@ -68,6 +68,10 @@ impl EvidenceKind {
     const ALL: [Self; 6] =
         [Self::Test, Self::Command, Self::Artifact, Self::Change, Self::Review, Self::Observation];
 
+    /// The names of all kinds.
+    pub(crate) const WORDS: [&'static str; 6] =
+        ["test", "command", "artifact", "change", "review", "observation"];
+
     /// The name that scripts use.
     #[must_use]
     pub fn as_str(self) -> &'static str {

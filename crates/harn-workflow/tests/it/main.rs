@@ -16,6 +16,7 @@ mod run_rollup;
 mod run_samples;
 mod run_state;
 mod work_attempts;
+mod work_crash;
 mod work_dependencies;
 mod work_explain;
 mod work_findings;

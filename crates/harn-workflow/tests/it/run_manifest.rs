@@ -60,7 +60,7 @@ fn a_reader_refuses_what_no_writer_writes() {
     assert!(read_with("\"operator\"", &long).contains("at most 200"));
 }
 
-/// W-21: the writer's side of the same rules.
+/// W-21: the writer's side of the same rules. K-47: a context needs its work item, and that one.
 #[test]
 fn a_writer_refuses_what_no_reader_reads() {
     type Change = fn(&mut ManifestParts);

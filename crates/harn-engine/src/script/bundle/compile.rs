@@ -7,8 +7,10 @@ use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{CatchResultExt as _, CaughtError, Context, Ctx, Error, Exception, Runtime};
 
+use super::literals::{UnknownKind, unknown_kind};
 use super::source::Source;
 use super::{LoadError, MAX_FILES, Module, specifier};
+use crate::script::EvidenceKind;
 use crate::script::engine_thread::{self, ThreadFailed};
 use crate::script::options::{DEFAULT_MEMORY_LIMIT, DEFAULT_STACK_LIMIT};
 
@@ -57,6 +59,10 @@ impl Gathered {
             return Err(LoadError::TooManyFiles { file: file.to_owned(), limit: MAX_FILES });
         }
         let text = self.source.text(file, self.importer.as_deref())?;
+        if let Some(UnknownKind { line, kind }) = unknown_kind(&text) {
+            let expected = &EvidenceKind::WORDS;
+            return Err(LoadError::EvidenceKind { file: file.to_owned(), line, kind, expected });
+        }
         self.modules.push(Module::new(file.to_owned(), text.clone()));
         Ok(text)
     }

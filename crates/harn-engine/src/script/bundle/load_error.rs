@@ -106,6 +106,18 @@ pub enum LoadError {
         /// The workflow.
         file: String,
     },
+    /// A kind of evidence that does not exist.
+    #[error("`{file}`, line {line}: `{}` is not a kind of evidence, expected one of: {}", kind.escape_debug(), expected.join(", "))]
+    EvidenceKind {
+        /// The module.
+        file: String,
+        /// One-based line.
+        line: u32,
+        /// What stands there.
+        kind: String,
+        /// The kinds that there are.
+        expected: &'static [&'static str],
+    },
     /// The engine could not be started or ran out of memory.
     #[error("the JavaScript engine failed: {message}")]
     Engine {
@@ -132,6 +144,7 @@ impl LoadError {
             Self::Syntax { .. } => "script_syntax",
             Self::Link { .. } => "script_link",
             Self::NoDefaultExport { .. } => "script_no_default_export",
+            Self::EvidenceKind { .. } => "script_evidence_kind",
             Self::Engine { .. } => "script_engine",
         }
     }
@@ -160,9 +173,11 @@ impl LoadError {
             Self::Attributes { .. } => "export the data from a `.mjs` file",
             Self::NoDefaultExport { .. } => "export the function that does the work as the default export",
             Self::Link { .. } => "check the names in the import and export statements",
-            Self::NotAFile { .. } | Self::Read { .. } | Self::Syntax { .. } | Self::Engine { .. } => {
-                return None;
-            }
+            Self::NotAFile { .. }
+            | Self::Read { .. }
+            | Self::Syntax { .. }
+            | Self::EvidenceKind { .. }
+            | Self::Engine { .. } => return None,
         };
         Some(hint.to_owned())
     }
