@@ -220,13 +220,13 @@ fn r_01_a_list_of_nothing_but_damage_does_not_look_empty() {
 /// written, and `verify` names the place.
 #[test]
 fn w_07_what_was_changed_after_the_run_is_not_accepted() {
+    /// What happens to a file.
+    type Harm<'a> = &'a dyn Fn(&Path);
     let edit = |path: &Path, from: &str, to: &str| {
         let text = fs::read_to_string(path).unwrap();
         assert!(text.contains(from), "{from}");
         fs::write(path, text.replacen(from, to, 1)).unwrap();
     };
-    // What happens, to which file, what accept says of it, and what verify names.
-    type Harm<'a> = &'a dyn Fn(&Path);
     let changed = |path: &Path| edit(path, "\"passed\"", "\"failed\"");
     let shortened = |path: &Path| {
         let text = fs::read_to_string(path).unwrap();
@@ -234,6 +234,7 @@ fn w_07_what_was_changed_after_the_run_is_not_accepted() {
         fs::write(path, &text[..end]).unwrap();
     };
     let removed = |path: &Path| fs::remove_file(path).unwrap();
+    // To which file it happens, what accept says of it, and what verify names.
     let cases: [(&str, Harm<'_>, &str, &str); 6] = [
         ("transcript", &changed, "unproven", "run/"),
         ("transcript", &shortened, "unproven", "work/w: "),

@@ -1,6 +1,8 @@
 //! An attempt is stopped before, inside and after every operation on the disk, by the death of its process and by a loss
 //! of power. Whatever is left tells the truth about the attempt, is reconciled to it once, and can be gone on with.
 
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
 use std::cell::Cell;
 
 use harn_ledger::disk::{FaultyDisk, Moment, Operation};
