@@ -125,6 +125,11 @@ fn every_event_says_where_it_comes_from() {
         // Each line of the old log is there once, in its order.
         assert_eq!(lines, (1..=old_events.len() as u64).collect::<Vec<_>>(), "{id}");
     }
+    // People are shown what happened, when it did.
+    let log = project.harn(&["work", "log", "gamma"]).ok().stdout;
+    let line = log.lines().find(|line| line.contains("work.reopened")).unwrap();
+    assert!(line.contains("2026-11-30T21:40:45.772000Z  reviewer  work.reopened (imported)"), "{line}");
+    assert!(line.contains("Naming is unclear."), "{line}");
     // Every file of the tree is kept.
     let kept = |path: &Path| {
         let digest = harn_ledger::Digest::of(&fs::read(path).unwrap()).to_string();

@@ -13,14 +13,8 @@ use crate::text::{cut, rows, safe_line};
 ///
 /// Without a `width`, as in a pipe, an event is one line. With one, data that does not fit stands below, cut to one line.
 pub(crate) fn log(events: &[RawEvent<'_>], chain: bool, width: Option<usize>) -> String {
-    let cells: Vec<[String; 5]> = events
-        .iter()
-        .map(|event| {
-            let data = if event.data == "{}" { String::new() } else { safe_line(&event.data).into_owned() };
-            let actor = safe_line(&event.actor).into_owned();
-            [event.seq.to_string(), event.ts.to_string(), actor, event.event.clone().into_owned(), data]
-        })
-        .collect();
+    let cells: Vec<[String; 5]> =
+        events.iter().map(|event| imported(event).unwrap_or_else(|| cells(event))).collect();
     let mut lines = rows(&cells, None);
     if let Some(width) = width.filter(|width| lines.iter().any(|line| line.width() > *width)) {
         let heads: Vec<[String; 4]> =
@@ -39,6 +33,30 @@ pub(crate) fn log(events: &[RawEvent<'_>], chain: bool, width: Option<usize>) ->
         }
     }
     out
+}
+
+fn cells(event: &RawEvent<'_>) -> [String; 5] {
+    let data = if event.data == "{}" { String::new() } else { safe_line(&event.data).into_owned() };
+    let actor = safe_line(&event.actor).into_owned();
+    [event.seq.to_string(), event.ts.to_string(), actor, event.event.clone().into_owned(), data]
+}
+
+/// An event that another program recorded, as what it was, when it was, and by whom it was.
+fn imported(event: &RawEvent<'_>) -> Option<[String; 5]> {
+    if event.event != "event.imported" {
+        return None;
+    }
+    let data: Value = serde_json::from_str(&event.data).ok()?;
+    let origin = &data["origin"];
+    let (name, inner) = data["event"].as_object()?.iter().next()?;
+    let inner = if inner.as_object()?.is_empty() { String::new() } else { inner.to_string() };
+    Some([
+        event.seq.to_string(),
+        origin["at"].as_str()?.to_owned(),
+        safe_line(origin["actor"].as_str()?).into_owned(),
+        format!("{name} (imported)"),
+        safe_line(&inner).into_owned(),
+    ])
 }
 
 /// A line of a log as a document, member for member as it is stored.
