@@ -12,7 +12,7 @@ fn root() -> PathBuf {
 /// The dependencies between the crates of the project, as `ARCHITECTURE.md` draws them.
 const GRAPH: [(&str, &[&str]); 5] = [
     ("harn-ledger", &[]),
-    ("harn-env", &[]),
+    ("harn-env", &["harn-ledger"]),
     ("harn-workflow", &["harn-ledger"]),
     ("harn-engine", &["harn-env", "harn-ledger", "harn-workflow"]),
     ("harn-cli", &["harn-engine", "harn-ledger", "harn-workflow"]),

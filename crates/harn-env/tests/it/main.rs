@@ -2,11 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod cancel;
+mod compare;
 mod environment;
+mod fingerprint;
 mod guard;
 mod input;
+mod key;
 mod leftovers;
 mod outcomes;
 mod output;
+mod recipe;
+mod redact;
 mod subject;
 mod time_limit;

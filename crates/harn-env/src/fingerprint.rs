@@ -1,0 +1,311 @@
+//! What a source tree holds, exactly: tracked and untracked files, and what is ignored but counts.
+//!
+//! [`take`] looks at a tree and changes nothing in it. In a Git repository the entries are those of the tree that a commit
+//! of everything would have; they are made with a private index and private objects. (Git renews the times of objects that
+//! are there already.) Without Git, or before the first commit, every file is read. Two fingerprints can be compared by path.
+
+mod git;
+mod hash;
+mod names;
+mod nested;
+mod walk;
+
+use std::cmp::Ordering;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use harn_ledger::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::key::KeyFile;
+use crate::recipe::ProjectPath;
+
+/// What a tree holds. Paths are below the tree, joined by `/`, sorted by their bytes; what is not UTF-8 is escaped as
+/// `\xNN`, and a backslash as `\\`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fingerprint {
+    schema_version: u32,
+    source: Source,
+    entries: Vec<Entry>,
+    /// Submodules and nested repositories, by path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    nested: Vec<Nested>,
+    /// Declared inputs and known manifests, also when they are ignored, by path.
+    extra: Vec<KeyFile>,
+    /// Declared inputs that are not there, by path.
+    absent: Vec<ProjectPath>,
+}
+
+/// How the entries were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// By Git: the tree that a commit of everything would have.
+    Git {
+        /// Its id.
+        tree: String,
+        /// The commit that is checked out.
+        commit: String,
+    },
+    /// By reading every file that is not ignored.
+    Walk,
+}
+
+/// A file or link in a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Where it is.
+    pub path: String,
+    /// What it is, as Git writes it: `100644`, `100755`, `120000` for a link, `160000` for a repository.
+    pub mode: String,
+    /// Git's id of its content, or SHA-256 where every file was read.
+    pub id: String,
+}
+
+/// A repository inside of the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nested {
+    /// Where it is.
+    pub path: String,
+    /// What it holds.
+    pub fingerprint: Fingerprint,
+}
+
+/// How a path differs. Closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It is there now.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It has another content.
+    Content,
+    /// It is another kind of thing, or has other permissions.
+    Mode,
+}
+
+/// The paths in which two trees differ.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Difference {
+    /// Paths and how they differ, sorted by path.
+    pub paths: Vec<(String, Change)>,
+    /// How many more there are.
+    pub left_out: u64,
+}
+
+/// Why a tree could not be looked at.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FingerprintError {
+    /// Git is needed for a repository.
+    #[error("`{}` is a Git repository, and `git` was not found", root.display())]
+    NoGit {
+        /// The tree.
+        root: PathBuf,
+    },
+    /// A call of Git failed.
+    #[error("`git {command}` failed in `{}`: {why}", root.display())]
+    Git {
+        /// The tree.
+        root: PathBuf,
+        /// Its arguments.
+        command: String,
+        /// Its last words, or how it ended.
+        why: String,
+    },
+    /// Git answered in a form that is not known.
+    #[error("`git {command}` answered in an unexpected form")]
+    Answer {
+        /// Its arguments.
+        command: String,
+    },
+    /// Something is neither a file, a directory nor a link.
+    #[error("`{path}` is neither a file nor a link")]
+    Special {
+        /// Where it is.
+        path: String,
+    },
+    /// A file went on changing while it was read.
+    #[error("`{path}` changed again and again while it was read")]
+    Unstable {
+        /// Where it is.
+        path: String,
+    },
+    /// A file could not be read.
+    #[error("cannot read `{path}`")]
+    Read {
+        /// Where it is.
+        path: String,
+        /// What the machine said.
+        source: io::Error,
+    },
+}
+
+impl FingerprintError {
+    /// A stable name for the failure.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoGit { .. } => "git_missing",
+            Self::Git { .. } => "git_failed",
+            Self::Answer { .. } => "git_answer",
+            Self::Special { .. } => "special_file",
+            Self::Unstable { .. } => "file_unstable",
+            Self::Read { .. } => "file_unreadable",
+        }
+    }
+
+    /// What to do next, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoGit { .. } => Some("install Git 2.25 or later".to_owned()),
+            Self::Special { .. } => Some("remove it, or have it ignored".to_owned()),
+            Self::Unstable { .. } => Some("stop what writes to it".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// Looks at the tree below `root`. Of what is ignored, `inputs` and the known manifests are looked at all the same.
+pub fn take(root: &Path, inputs: &[ProjectPath]) -> Result<Fingerprint, FingerprintError> {
+    let (source, entries, ignored) = match git::look(root)? {
+        Some(found) => (found.source, found.entries, found.ignored_files),
+        None => (Source::Walk, walk::entries(root)?, Vec::new()),
+    };
+    let nested = nested::look(root, &entries)?;
+    let (extra, absent) = hash::extra(root, &entries, &ignored, inputs)?;
+    Ok(Fingerprint { schema_version: 1, source, entries, nested, extra, absent })
+}
+
+impl Fingerprint {
+    /// How the entries were found.
+    #[must_use]
+    pub const fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Files and links, by path.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Repositories inside of the tree.
+    #[must_use]
+    pub fn nested(&self) -> &[Nested] {
+        &self.nested
+    }
+
+    /// Declared inputs and known manifests that are there, and inputs that are not: what a set-up depends on.
+    #[must_use]
+    pub fn key_files(&self) -> (&[KeyFile], &[ProjectPath]) {
+        (&self.extra, &self.absent)
+    }
+
+    /// The fingerprint in one form, to be kept as a blob.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("it has only string keys")
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok().filter(|it: &Self| it.schema_version == 1)
+    }
+
+    /// The digest of what the tree holds. Which commit is checked out makes no difference.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let mut alone = self.clone();
+        alone.forget_commits();
+        Digest::of(&alone.to_bytes())
+    }
+
+    fn forget_commits(&mut self) {
+        if let Source::Git { commit, .. } = &mut self.source {
+            commit.clear();
+        }
+        self.nested.iter_mut().for_each(|nested| nested.fingerprint.forget_commits());
+    }
+
+    /// The paths in which `self` differs from what was `before`; at most `max` are named.
+    #[must_use]
+    pub fn difference(&self, before: &Self, max: usize) -> Difference {
+        let mut paths = Vec::new();
+        self.collect(before, "", &mut paths);
+        paths.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        paths.dedup_by(|one, other| one.0 == other.0);
+        let left_out = paths.len().saturating_sub(max) as u64;
+        paths.truncate(max);
+        Difference { paths, left_out }
+    }
+
+    fn collect(&self, before: &Self, below: &str, paths: &mut Vec<(String, Change)>) {
+        merge(
+            &before.entries,
+            &self.entries,
+            |entry| &entry.path,
+            |was, is| {
+                let change = change(was.map(|it| (&it.id, &it.mode)), is.map(|it| (&it.id, &it.mode)));
+                let path = is.or(was).map_or("", |it| &it.path);
+                paths.extend(change.map(|change| (format!("{below}{path}"), change)));
+            },
+        );
+        merge(
+            &before.extra,
+            &self.extra,
+            |file| file.path.as_str(),
+            |was, is| {
+                let change =
+                    change(was.map(|it| (&it.sha256, &it.mode)), is.map(|it| (&it.sha256, &it.mode)));
+                let path = is.or(was).map_or("", |it| it.path.as_str());
+                paths.extend(change.map(|change| (format!("{below}{path}"), change)));
+            },
+        );
+        for nested in &self.nested {
+            if let Some(was) = before.nested.iter().find(|was| was.path == nested.path) {
+                let below = format!("{below}{}/", nested.path);
+                nested.fingerprint.collect(&was.fingerprint, &below, paths);
+            }
+        }
+    }
+}
+
+/// How something differs, told from its content and its kind.
+fn change<C: PartialEq, M: PartialEq>(was: Option<(C, M)>, is: Option<(C, M)>) -> Option<Change> {
+    match (was, is) {
+        (None, Some(_)) => Some(Change::Added),
+        (Some(_), None) => Some(Change::Removed),
+        (Some(was), Some(is)) if was.0 != is.0 => Some(Change::Content),
+        (Some(was), Some(is)) if was.1 != is.1 => Some(Change::Mode),
+        _ => None,
+    }
+}
+
+/// Goes through two sorted lists side by side.
+fn merge<'a, T, K: Ord + ?Sized + 'a>(
+    before: &'a [T],
+    now: &'a [T],
+    key: impl Fn(&'a T) -> &'a K,
+    mut both: impl FnMut(Option<&'a T>, Option<&'a T>),
+) {
+    let (mut was, mut is) = (before.iter().peekable(), now.iter().peekable());
+    loop {
+        let order = match (was.peek(), is.peek()) {
+            (Some(&was), Some(&is)) => key(was).cmp(key(is)),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return,
+        };
+        let was = if order.is_le() { was.next() } else { None };
+        let is = if order.is_ge() { is.next() } else { None };
+        both(was, is);
+    }
+}

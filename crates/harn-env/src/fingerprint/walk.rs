@@ -1,0 +1,84 @@
+//! Every file of a tree without a commit, read on several threads.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use ignore::WalkBuilder;
+
+use super::{Entry, FingerprintError, hash, names};
+
+/// Most threads.
+const THREADS_MAX: usize = 8;
+
+/// The files and links below `root` that are not ignored, by path. Neither Git's own files nor our state are looked at.
+pub(super) fn entries(root: &Path) -> Result<Vec<Entry>, FingerprintError> {
+    let found = list(root)?;
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_MAX);
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<Entry>, FingerprintError> {
+        let mut entries = Vec::new();
+        while let Some((path, text)) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
+            entries.push(entry(path, text)?);
+        }
+        Ok(entries)
+    };
+    let parts = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("reading a file does not panic"))
+            .collect::<Vec<_>>()
+    });
+    let mut entries = Vec::with_capacity(found.len());
+    for part in parts {
+        entries.extend(part?);
+    }
+    entries.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    Ok(entries)
+}
+
+fn list(root: &Path) -> Result<Vec<(PathBuf, String)>, FingerprintError> {
+    let state = root.join(".harn/state");
+    let walk = WalkBuilder::new(root)
+        .hidden(false)
+        .parents(false)
+        .git_global(false)
+        .require_git(false)
+        .follow_links(false)
+        .filter_entry(move |entry| entry.file_name() != ".git" && entry.path() != state)
+        .build();
+    let mut found = Vec::new();
+    for entry in walk {
+        let entry = entry.map_err(|error| {
+            let source = error.into_io_error().unwrap_or_else(|| std::io::Error::other("a loop of links"));
+            FingerprintError::Read { path: root.display().to_string(), source }
+        })?;
+        let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+        let text = names::text(below.as_os_str().as_bytes());
+        match entry.file_type() {
+            Some(kind) if kind.is_dir() => {}
+            Some(kind) if kind.is_file() || kind.is_symlink() => found.push((entry.into_path(), text)),
+            _ => return Err(FingerprintError::Special { path: text }),
+        }
+    }
+    Ok(found)
+}
+
+fn entry(path: &Path, text: &str) -> Result<Entry, FingerprintError> {
+    let found = fs::symlink_metadata(path)
+        .map_err(|source| FingerprintError::Read { path: text.to_owned(), source })?;
+    let mode = if found.is_symlink() {
+        "120000"
+    } else if found.permissions().mode() & 0o100 != 0 {
+        "100755"
+    } else {
+        "100644"
+    };
+    let id = hash::digest(path, text)?.to_string();
+    Ok(Entry { path: text.to_owned(), mode: mode.to_owned(), id })
+}
