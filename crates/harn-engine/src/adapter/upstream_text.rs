@@ -23,27 +23,16 @@ const PHRASES: [&str; 12] = [
 ];
 
 /// What may stand behind a status number that begins a line. A number alone may count anything: `500 tests failed`.
-const AFTER_STATUS: [&str; 12] = [
-    "bad gateway",
-    "circuit",
-    "error",
-    "gateway",
-    "http",
-    "internal",
-    "overloaded",
-    "server error",
-    "service",
-    "status",
-    "too many requests",
-    "upstream",
-];
+const AFTER_STATUS: [&str; 5] = ["circuit open", "error", "overloaded", "server error", "upstream"];
 
 /// Whether the end of `stderr` says so.
 #[must_use]
 pub fn is_upstream(stderr: &str) -> bool {
     let text = stderr.trim_end();
     let start = text.char_indices().rev().nth(READ_MAX - 1).map_or(0, |(start, _)| start);
-    text[start..].to_ascii_lowercase().lines().any(says_so)
+    // Where a line is cut, neither a line nor a word begins.
+    let cut = if text[..start].is_empty() || text[..start].ends_with('\n') { "" } else { "x" };
+    format!("{cut}{}", &text[start..]).to_ascii_lowercase().lines().any(says_so)
 }
 
 fn says_so(line: &str) -> bool {
@@ -51,12 +40,15 @@ fn says_so(line: &str) -> bool {
     PHRASES.iter().any(|phrase| begins_a_word(&words, phrase)) || is_overloaded(&words) || has_status(line)
 }
 
-/// `overloaded`, unless it says what kind of thing something is: `no overloaded method matches`.
+/// `overloaded`, unless it is said of code: `no overloaded method matches`, `function f is overloaded`.
 fn is_overloaded(words: &str) -> bool {
     words.match_indices("overloaded").any(|(at, word)| {
         let after = words[at + word.len()..].trim_start_matches([' ', '\t']);
         let of_a_service = ["is ", "are ", "currently ", "temporarily "];
+        let of_code = ["function", "method", "operator", "constructor", "candidate"];
+        let has_word = |word: &&str| words.match_indices(word).any(|(at, _)| starts_word(words, at));
         starts_word(words, at)
+            && !of_code.iter().any(|word| has_word(&word))
             && (!after.starts_with(|c: char| c.is_alphanumeric())
                 || of_a_service.iter().any(|before| words[..at].ends_with(before)))
     })
@@ -69,7 +61,7 @@ fn has_status(line: &str) -> bool {
     if let Some(rest) = status(begins)
         && let after = rest.trim_start_matches([' ', '\t', ':'])
         && after.len() < rest.len()
-        && AFTER_STATUS.iter().any(|word| after.replace(['_', '-'], " ").starts_with(word))
+        && AFTER_STATUS.iter().any(|word| says_only(&after.replace(['_', '-'], " "), word))
     {
         return true;
     }
@@ -89,7 +81,9 @@ fn has_status(line: &str) -> bool {
             let rest = rest.strip_prefix("code").unwrap_or(rest);
             let number = rest.trim_start_matches([' ', '\t', ':', '=']);
             // A process has an exit status.
-            let of_a_process = line[..at].trim_end().ends_with("exit");
+            let before = line[..at].trim_end_matches([' ', '\t', '_', '-']);
+            let of_a_process =
+                ["exit", "exited with", "exited with a"].iter().any(|word| before.ends_with(word));
             starts_word(line, at) && !of_a_process && status(number).is_some()
         })
 }
@@ -100,6 +94,15 @@ fn status(text: &str) -> Option<&str> {
     let (number, rest) = text.split_at(digits);
     let refuses = number == "429" || (number.len() == 3 && number.starts_with('5'));
     refuses.then_some(rest)
+}
+
+/// Whether `text` begins with `phrase`, and no count of things follows: `500 error`, but neither `500 errors` nor
+/// `500 error lines`.
+fn says_only(text: &str, phrase: &str) -> bool {
+    text.strip_prefix(phrase).is_some_and(|rest| {
+        phrase == "upstream" && rest.starts_with(' ')
+            || !rest.trim_start_matches([' ', '\t']).starts_with(|c: char| c.is_alphanumeric())
+    })
 }
 
 fn begins_a_word(text: &str, phrase: &str) -> bool {
@@ -138,10 +141,9 @@ mod tests {
             "processed 500 records",
             "503ms",
             "port 5001",
-            "x503 Service",
+            "x503 upstream connect error",
         ] {
-            let text = text.replace("Service", "thing");
-            assert!(!is_upstream(&text), "{text}");
+            assert!(!is_upstream(text), "{text}");
         }
     }
 
@@ -204,6 +206,20 @@ mod tests {
             "note: overloaded operator is declared here",
             "prorate limits",
             "thttp 503",
+            // Counts of things.
+            "500 errors, 3 warnings",
+            "599 errors generated.",
+            "500 internal links are broken",
+            "503 services checked, 1 failed",
+            "500 http requests recorded",
+            "500 error lines found",
+            // The status of a process.
+            "exit_status=500",
+            "exit-status: 500",
+            "exited with status 500",
+            // What compilers say of functions.
+            "function `f` is overloaded",
+            "function overloaded: candidates are",
         ] {
             assert!(!is_upstream(text), "{text}");
         }
@@ -215,6 +231,12 @@ mod tests {
         assert!(!is_upstream(&far));
         let near = format!("{}\n503 Service Unavailable\n\n", "é".repeat(10 * READ_MAX));
         assert!(is_upstream(&near));
+        // Where a line is cut, no line begins and no word does.
+        for cut in ["500 error", "rate limit reached", "overloaded"] {
+            let rest = " ".repeat(READ_MAX - cut.len() - 1);
+            assert!(!is_upstream(&format!("we counted {cut}{rest}.")), "{cut}");
+            assert!(is_upstream(&format!("we counted\n{cut}{rest}.")), "{cut}");
+        }
     }
 
     proptest! {
