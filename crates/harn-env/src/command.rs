@@ -33,7 +33,7 @@ mod wake;
 mod run;
 
 pub use cancel::Cancel;
-pub use capture::Captured;
+pub use capture::{Captured, Ends};
 pub use environment::Environment;
 pub use outcome::{Exit, Finished, Outcome};
 pub use processes::Process;

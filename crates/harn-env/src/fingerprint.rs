@@ -1,8 +1,8 @@
 //! What a source tree holds, exactly: tracked and untracked files, and what is ignored but counts.
 //!
 //! [`take`] looks at a tree and changes nothing in it. In a Git repository the entries are those of the tree that a commit
-//! of everything would have; they are made with a private index and private objects. (Git renews the times of objects that
-//! are there already.) Without Git, or before the first commit, every file is read. Two fingerprints can be compared by path.
+//! of everything would have, without `.harn/state` and without other checkouts of the same repository; they are made with a
+//! private index and private objects. (Git renews the times of objects that are there already.) Without Git, or before the first commit, every file is read. Two fingerprints can be compared by path.
 
 mod git;
 mod hash;
@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::KeyFile;
 use crate::recipe::ProjectPath;
+
+/// Where a project keeps its state, which is no source.
+const STATE: &str = ".harn/state";
 
 /// What a tree holds. Paths are below the tree, joined by `/`, sorted by their bytes; what is not UTF-8 is escaped as
 /// `\xNN`, and a backslash as `\\`.
@@ -60,7 +63,7 @@ pub struct Entry {
     pub path: String,
     /// What it is, as Git writes it: `100644`, `100755`, `120000` for a link, `160000` for a repository.
     pub mode: String,
-    /// Git's id of its content, or SHA-256 where every file was read.
+    /// Git's id of its content, or SHA-256 where every file was read. Zeros for a repository without a commit.
     pub id: String,
 }
 
@@ -108,6 +111,12 @@ pub enum FingerprintError {
         /// The tree.
         root: PathBuf,
     },
+    /// There is a `.git` that Git does not take for a repository; it would go on to the one around it.
+    #[error("`.git` in `{}` is no repository", root.display())]
+    BrokenGit {
+        /// The tree.
+        root: PathBuf,
+    },
     /// A call of Git failed.
     #[error("`git {command}` failed in `{}`: {why}", root.display())]
     Git {
@@ -115,7 +124,7 @@ pub enum FingerprintError {
         root: PathBuf,
         /// Its arguments.
         command: String,
-        /// Its last words, or how it ended.
+        /// Its last lines, or how it ended.
         why: String,
     },
     /// Git answered in a form that is not known.
@@ -152,6 +161,7 @@ impl FingerprintError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NoGit { .. } => "git_missing",
+            Self::BrokenGit { .. } => "git_broken",
             Self::Git { .. } => "git_failed",
             Self::Answer { .. } => "git_answer",
             Self::Special { .. } => "special_file",
@@ -165,6 +175,7 @@ impl FingerprintError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoGit { .. } => Some("install Git 2.25 or later".to_owned()),
+            Self::BrokenGit { .. } => Some("repair the repository, or remove `.git`".to_owned()),
             Self::Special { .. } => Some("remove it, or have it ignored".to_owned()),
             Self::Unstable { .. } => Some("stop what writes to it".to_owned()),
             _ => None,
@@ -172,14 +183,70 @@ impl FingerprintError {
     }
 }
 
+/// The bytes of the file at `path` as they are in the commit that is checked out, at most `max`; as they are on the disk
+/// where there is no commit. None when there is no such file.
+pub fn at_commit(root: &Path, path: &str, max: u64) -> Result<Option<Vec<u8>>, FingerprintError> {
+    if let Some(found) = git::at_commit(root, path, max)? {
+        return Ok(found);
+    }
+    match hash::bounded(&root.join(path), max) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(FingerprintError::Read { path: path.to_owned(), source }),
+    }
+}
+
+/// The paths of what `source` holds and the repository does not, so that nothing but the disk has it: edited and untracked
+/// files, and ignored ones that count. Every path where there is no commit.
+pub(crate) fn not_committed(root: &Path, source: &Fingerprint) -> Result<Vec<String>, FingerprintError> {
+    let committed = match &source.source {
+        Source::Git { commit, .. } => git::committed(root, commit)?,
+        Source::Walk => Vec::new(),
+    };
+    let mut paths = Vec::new();
+    merge(
+        &committed,
+        &source.entries,
+        |entry| &entry.path,
+        |was, is| paths.extend(is.filter(|is| Some(*is) != was).map(|is| is.path.clone())),
+    );
+    let in_tree = |path: &str| source.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok();
+    let extra = source.extra.iter().map(|file| file.path.as_str());
+    paths.extend(extra.filter(|path| !in_tree(path)).map(str::to_owned));
+    Ok(paths)
+}
+
+/// The bytes that the file at `path` had in the working tree when it was as in the commit of `source`. None where the
+/// commit has no such file, or another content than `source`.
+pub(crate) fn checked_out(
+    root: &Path,
+    source: &Fingerprint,
+    path: &str,
+) -> Result<Option<Vec<u8>>, FingerprintError> {
+    let Source::Git { commit, .. } = &source.source else { return Ok(None) };
+    let is_it = |entry: &&Entry| entry.path == path;
+    let (committed, entry) = (git::committed(root, commit)?, source.entries.iter().find(is_it));
+    match entry.filter(|entry| committed.iter().find(is_it).is_some_and(|it| it.id == entry.id)) {
+        Some(entry) => git::checked_out(root, commit, entry).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Where the path of a fingerprint is on the disk.
+pub(crate) fn place(root: &Path, path: &str) -> PathBuf {
+    names::path(root, path)
+}
+
 /// Looks at the tree below `root`. Of what is ignored, `inputs` and the known manifests are looked at all the same.
 pub fn take(root: &Path, inputs: &[ProjectPath]) -> Result<Fingerprint, FingerprintError> {
-    let (source, entries, ignored) = match git::look(root)? {
-        Some(found) => (found.source, found.entries, found.ignored_files),
-        None => (Source::Walk, walk::entries(root)?, Vec::new()),
+    let (source, entries, others) = if let Some(found) = git::look(root)? {
+        (found.source, found.entries, found.ignored_files)
+    } else {
+        let found = walk::look(root)?;
+        (Source::Walk, found.entries, found.manifests)
     };
     let nested = nested::look(root, &entries)?;
-    let (extra, absent) = hash::extra(root, &entries, &ignored, inputs)?;
+    let (extra, absent) = hash::extra(root, &entries, &others, inputs)?;
     Ok(Fingerprint { schema_version: 1, source, entries, nested, extra, absent })
 }
 
@@ -194,6 +261,12 @@ impl Fingerprint {
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// What stands at `path`: its kind and its content, as far as the fingerprint tells them.
+    pub(crate) fn at(&self, path: &str) -> (Option<&Entry>, Option<&KeyFile>) {
+        let entry = self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).ok();
+        (entry.map(|at| &self.entries[at]), self.extra.iter().find(|file| file.path.as_str() == path))
     }
 
     /// Repositories inside of the tree.

@@ -4,6 +4,9 @@
 //!
 //! - [`command`]: the bounded command runner;
 //! - [`compare`]: whether a red check is the work's doing;
+//! - [`prepare`]: preparing a project and checking it again;
+//! - [`receipt`]: what was done to prepare a project or to check it, as a stream;
+//! - [`resolve`]: what becomes of a source that preparation changed;
 //! - [`redact`]: masks what looks like a secret;
 //! - [`fingerprint`]: what a source tree holds, exactly;
 //! - [`recipe`]: how a project is prepared and checked;
@@ -19,5 +22,8 @@ pub mod command;
 pub mod compare;
 pub mod fingerprint;
 pub mod key;
+pub mod prepare;
+pub mod receipt;
 pub mod recipe;
 pub mod redact;
+pub mod resolve;

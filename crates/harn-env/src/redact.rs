@@ -63,6 +63,16 @@ impl Redactor {
         String::from_utf8_lossy(&out).into_owned()
     }
 
+    /// Whether anything in `bytes` is masked.
+    #[must_use]
+    pub fn masks(&self, bytes: &[u8]) -> bool {
+        let mut out = Vec::with_capacity(bytes.len());
+        let mut stream = Stream::default();
+        stream.receive(self, bytes, &mut out);
+        stream.finish(self, &mut out);
+        out != bytes
+    }
+
     /// A sink that hands what it gets to `inner`, without secrets.
     pub fn sink<'a>(&'a self, inner: &'a mut dyn Sink) -> Redacted<'a> {
         Redacted { redactor: self, inner, stream: Stream::default() }

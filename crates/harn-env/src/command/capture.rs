@@ -6,7 +6,7 @@ use std::io;
 
 use sha2::{Digest as _, Sha256};
 
-use super::head_tail::{Ends, HeadTail};
+use super::head_tail::{self, HeadTail};
 use super::utf8::Utf8Check;
 use super::{Limits, Sink};
 
@@ -59,6 +59,52 @@ impl Captured {
     }
 }
 
+/// Keeps the two ends of a stream that passes through it, for a sink that hands on something else than it gets.
+#[derive(Debug)]
+pub struct Ends(HeadTail);
+
+impl Default for Ends {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self(HeadTail::new(limits.head, limits.tail))
+    }
+}
+
+impl Ends {
+    /// All bytes that came.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.total()
+    }
+
+    /// Head and tail as one text, like [`Captured::excerpt`].
+    #[must_use]
+    pub fn excerpt(self) -> String {
+        let total_bytes = self.0.total();
+        let head_tail::Ends { head, tail, gap } = self.0.finish();
+        let (sha256, valid_utf8) = (String::new(), true);
+        let sink_bytes = total_bytes;
+        let kept = Captured {
+            head,
+            tail,
+            gap_bytes: gap,
+            total_bytes,
+            sink_bytes,
+            sha256,
+            valid_utf8,
+            sink_error: None,
+        };
+        kept.excerpt().into_owned()
+    }
+}
+
+impl Sink for Ends {
+    fn receive(&mut self, chunk: &[u8]) -> io::Result<()> {
+        self.0.receive(chunk);
+        Ok(())
+    }
+}
+
 /// Takes one output stream as it comes.
 pub(super) struct Capture<'a> {
     sink: &'a mut dyn Sink,
@@ -104,7 +150,7 @@ impl<'a> Capture<'a> {
 
     pub(super) fn finish(self) -> Captured {
         let total_bytes = self.ends.total();
-        let Ends { head, tail, gap } = self.ends.finish();
+        let head_tail::Ends { head, tail, gap } = self.ends.finish();
         Captured {
             head,
             tail,

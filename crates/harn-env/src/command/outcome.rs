@@ -17,7 +17,8 @@ pub enum Outcome {
     Passed,
     /// It exited with another code, or a signal ended it that we did not send.
     Failed,
-    /// The operating system says that the program does not exist. A shell's exit code 127 is not this.
+    /// The operating system says that the program does not exist, or is nothing that may be executed. A shell's exit codes
+    /// 126 and 127 are not this.
     MissingTool,
     /// It was still running at its time limit and was ended. Its exit code says nothing, even if it is 0.
     Timeout,

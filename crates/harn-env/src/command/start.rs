@@ -108,7 +108,7 @@ impl StartError {
 
     pub(super) const fn outcome(&self) -> Outcome {
         match self {
-            Self::ToolNotFound { .. } => Outcome::MissingTool,
+            Self::ToolNotFound { .. } | Self::NotExecutable { .. } => Outcome::MissingTool,
             _ => Outcome::CouldNotStart,
         }
     }

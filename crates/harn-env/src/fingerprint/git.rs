@@ -2,22 +2,25 @@
 //!
 //! A private copy of the index takes in the working tree, and private objects take what it has that the repository lacks.
 //! The copy keeps the time of the original: by it Git knows which files may have changed in the moment in which the index
-//! was written. Marks that hide changes (`assume-unchanged`, `skip-worktree`) are taken off what is really there.
+//! was written. Marks that hide changes (`assume-unchanged`, `skip-worktree`) are taken off what is really there. What is
+//! ours, checkouts of attempts and state, is left out.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Entry, FingerprintError, Source, names};
-use crate::command::{Cancel, CommandSpec, Environment, Finished, Limits, Outcome, Streams, run};
+use super::{Entry, FingerprintError, STATE, Source, names, nested};
+use crate::command::{Cancel, CommandSpec, Environment, Exit, Finished, Limits, Outcome, Streams, run};
 
 /// How long a call may take.
 const TIMEOUT: Duration = Duration::from_secs(600);
 /// Most bytes that a call may answer: the names of some million files.
 const ANSWER_MAX: u64 = 1 << 30;
+/// How many of Git's last lines an error repeats.
+const WORDS_MAX: usize = 3;
 
 /// A tree as Git sees it.
 pub(super) struct Found {
@@ -37,11 +40,48 @@ pub(super) fn look(root: &Path) -> Result<Option<Found>, FingerprintError> {
     let private = tempfile::tempdir().map_err(|source| read_failed(root, source))?;
     let git = git.privately(private.path())?;
     git.take_off_marks()?;
-    git.answer(&["add", "--all", "--", "."], None)?;
+    let unborn = git.take_in()?;
     let tree = git.line(&["write-tree"])?;
-    let entries = git.entries(&tree)?;
+    let entries = git.entries(&tree, unborn)?;
     let ignored_files = git.ignored_files()?;
     Ok(Some(Found { source: Source::Git { tree, commit }, entries, ignored_files }))
+}
+
+/// A file of the commit that is checked out, if it has it; none where there is no commit.
+#[expect(clippy::option_option, reason = "there may be no commit, or a commit without the file")]
+pub(super) fn at_commit(
+    root: &Path,
+    path: &str,
+    max: u64,
+) -> Result<Option<Option<Vec<u8>>>, FingerprintError> {
+    if !root.join(".git").exists() {
+        return Ok(None);
+    }
+    let git = Git::new(root);
+    let Some(commit) = git.commit()? else { return Ok(None) };
+    let listed = git.answer(&["ls-tree", "-z", "--full-tree", &commit, "--", path], None)?;
+    if listed.is_empty() {
+        return Ok(Some(None));
+    }
+    let mut bytes = git.answer(&["cat-file", "blob", &format!("{commit}:{path}")], None)?;
+    bytes.truncate(usize::try_from(max).unwrap_or(usize::MAX));
+    Ok(Some(Some(bytes)))
+}
+
+/// Files and links of a commit, by path.
+pub(super) fn committed(root: &Path, commit: &str) -> Result<Vec<Entry>, FingerprintError> {
+    Git::new(root).entries(commit, Vec::new())
+}
+
+/// The bytes that a file of a commit has in the working tree.
+pub(super) fn checked_out(root: &Path, commit: &str, entry: &Entry) -> Result<Vec<u8>, FingerprintError> {
+    let git = Git::new(root);
+    let path = names::path(Path::new(""), &entry.path);
+    let Some(path) = path.to_str() else {
+        // Filters go by the path, which cannot be told here: what is stored is what there is.
+        return git.answer(&["cat-file", "blob", &entry.id], None);
+    };
+    git.answer(&["cat-file", "--filters", &format!("{commit}:{path}")], None)
 }
 
 fn read_failed(root: &Path, source: io::Error) -> FingerprintError {
@@ -52,17 +92,28 @@ fn read_failed(root: &Path, source: io::Error) -> FingerprintError {
 struct Git<'a> {
     root: &'a Path,
     variables: Vec<(&'static str, OsString)>,
+    /// Checkouts of the same repository below the root, relative to it.
+    checkouts: Vec<PathBuf>,
 }
 
 impl<'a> Git<'a> {
     const fn new(root: &'a Path) -> Self {
-        Self { root, variables: Vec::new() }
+        Self { root, variables: Vec::new(), checkouts: Vec::new() }
     }
 
-    /// The commit that is checked out, if there is one.
+    /// The commit that is checked out, if there is one. A repository that Git cannot read is an error: it must be taken
+    /// neither for one without a commit nor for the one around it.
     fn commit(&self) -> Result<Option<String>, FingerprintError> {
-        let (finished, answer) = self.call(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], None)?;
-        Ok((finished.outcome == Outcome::Passed).then(|| String::from_utf8_lossy(&answer).trim().to_owned()))
+        if self.answer(&["rev-parse", "--show-prefix"], None)? != b"\n" {
+            return Err(FingerprintError::BrokenGit { root: self.root.to_owned() });
+        }
+        let command = ["rev-parse", "--verify", "--quiet", "HEAD"];
+        let (finished, answer) = self.call(&command, None)?;
+        match finished.exit {
+            Some(Exit::Code(0)) => Ok(Some(String::from_utf8_lossy(&answer).trim().to_owned())),
+            Some(Exit::Code(1)) if finished.outcome == Outcome::Failed => Ok(None),
+            _ => Err(self.failed(&command, &finished)),
+        }
     }
 
     /// The same calls with an index and objects of their own.
@@ -77,12 +128,84 @@ impl<'a> Git<'a> {
         fs::create_dir(&own_objects).map_err(|source| read_failed(self.root, source))?;
         copy_with_time(&index, &own_index).map_err(|source| read_failed(&index, source))?;
         let objects = objects.canonicalize().unwrap_or(objects);
+        let checkouts =
+            if objects.with_file_name("worktrees").exists() { self.checkouts()? } else { Vec::new() };
         let variables = vec![
             ("GIT_INDEX_FILE", own_index.into_os_string()),
             ("GIT_OBJECT_DIRECTORY", own_objects.into_os_string()),
-            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects.into_os_string()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", names::quoted(objects.as_os_str())),
         ];
-        Ok(Self { root: self.root, variables })
+        Ok(Self { root: self.root, variables, checkouts })
+    }
+
+    fn checkouts(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+        let root = self.root.canonicalize().map_err(|source| read_failed(self.root, source))?;
+        let answer = self.answer(&["worktree", "list", "--porcelain"], None)?;
+        let places = answer.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"worktree "));
+        let below = places.filter_map(|place| Path::new(OsStr::from_bytes(place)).strip_prefix(&root).ok());
+        // One that was removed by hand is still listed, and something else may be in its place.
+        let is_checkout =
+            |path: &&Path| !path.as_os_str().is_empty() && root.join(path).join(".git").is_file();
+        Ok(below.filter(is_checkout).map(Path::to_owned).collect())
+    }
+
+    /// Takes the working tree into the index. Git adds no repository that has no commit: those are returned.
+    fn take_in(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+        let Err(error) = self.add(&[]) else { return Ok(Vec::new()) };
+        let unborn = self.unborn()?;
+        if unborn.is_empty() {
+            return Err(error);
+        }
+        self.add(&unborn)?;
+        Ok(unborn)
+    }
+
+    fn add(&self, without: &[PathBuf]) -> Result<(), FingerprintError> {
+        let mut paths = b".\0".to_vec();
+        let ours = self.ours_not_ignored()?;
+        for path in ours.iter().chain(without) {
+            paths.extend_from_slice(b":(exclude,literal)");
+            paths.extend_from_slice(path.as_os_str().as_bytes());
+            paths.push(0);
+        }
+        self.answer(&["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"], Some(paths)).map(drop)
+    }
+
+    /// What of ours lies in the tree and is not ignored. (Git refuses to leave out what it ignores already.)
+    fn ours_not_ignored(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+        let ours = self.checkouts.iter().cloned().chain([PathBuf::from(STATE)]);
+        let mut ours: Vec<_> = ours.filter(|path| self.root.join(path).exists()).collect();
+        let mut asked = Vec::new();
+        for path in &ours {
+            asked.extend_from_slice(path.as_os_str().as_bytes());
+            asked.push(0);
+        }
+        if asked.is_empty() {
+            return Ok(ours);
+        }
+        let command = ["check-ignore", "-z", "--stdin"];
+        let (finished, answer) = self.call(&command, Some(asked))?;
+        // It exits with 1 when nothing is ignored.
+        if !matches!(finished.exit, Some(Exit::Code(0 | 1))) {
+            return Err(self.failed(&command, &finished));
+        }
+        let ignored: Vec<_> = answer.split(|byte| *byte == 0).collect();
+        ours.retain(|path| !ignored.contains(&path.as_os_str().as_bytes()));
+        Ok(ours)
+    }
+
+    /// Repositories in the tree that have no commit.
+    fn unborn(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+        let answer = self.answer(&["ls-files", "--others", "--exclude-standard", "-z"], None)?;
+        let repositories = answer.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
+        let mut unborn = Vec::new();
+        for path in repositories.map(|path| Path::new(OsStr::from_bytes(path))) {
+            let place = self.root.join(path);
+            if place.join(".git").exists() && Git::new(&place).commit()?.is_none() {
+                unborn.push(path.to_owned());
+            }
+        }
+        Ok(unborn)
     }
 
     /// Takes the marks that hide changes off every file that is there.
@@ -107,7 +230,7 @@ impl<'a> Git<'a> {
         Ok(())
     }
 
-    fn entries(&self, tree: &str) -> Result<Vec<Entry>, FingerprintError> {
+    fn entries(&self, tree: &str, unborn: Vec<PathBuf>) -> Result<Vec<Entry>, FingerprintError> {
         let command = ["ls-tree", "-r", "-z", "--full-tree", tree];
         let answer = self.answer(&command, None)?;
         let read = |entry: &[u8]| {
@@ -121,6 +244,11 @@ impl<'a> Git<'a> {
         let mut entries = entries
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| FingerprintError::Answer { command: command.join(" ") })?;
+        entries.extend(unborn.into_iter().map(|path| Entry {
+            path: names::text(path.as_os_str().as_bytes()),
+            mode: nested::REPOSITORY.to_owned(),
+            id: "0".repeat(tree.len()),
+        }));
         entries.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         Ok(entries)
     }
@@ -142,10 +270,17 @@ impl<'a> Git<'a> {
         if finished.outcome == Outcome::Passed && finished.stdout.sink_bytes == finished.stdout.total_bytes {
             return Ok(answer);
         }
+        Err(self.failed(arguments, &finished))
+    }
+
+    fn failed(&self, arguments: &[&str], finished: &Finished) -> FingerprintError {
         let words = finished.stderr.excerpt();
-        let last = words.trim().lines().last().unwrap_or_default();
-        let why = if last.is_empty() { finished.outcome.to_string() } else { last.to_owned() };
-        Err(FingerprintError::Git { root: self.root.to_owned(), command: arguments.join(" "), why })
+        let lines =
+            words.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("hint:"));
+        let mut last: Vec<&str> = lines.rev().take(WORDS_MAX).collect();
+        last.reverse();
+        let why = if last.is_empty() { finished.outcome.to_string() } else { last.join("; ") };
+        FingerprintError::Git { root: self.root.to_owned(), command: arguments.join(" "), why }
     }
 
     fn call(
@@ -170,9 +305,12 @@ impl<'a> Git<'a> {
         let settings = [
             "core.fsmonitor=false",
             "core.trustctime=true",
+            "core.checkStat=default",
             "core.untrackedCache=false",
             "core.hooksPath=/dev/null",
             "core.splitIndex=false",
+            // What lies outside of a sparse checkout counts like the rest, if it is there.
+            "core.sparseCheckout=false",
             "advice.addEmbeddedRepo=false",
             "core.safecrlf=false",
         ];

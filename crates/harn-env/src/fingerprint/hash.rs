@@ -45,19 +45,26 @@ fn content(path: &Path) -> io::Result<Digest> {
     }
 }
 
+/// At most `max` bytes of a file.
+pub(super) fn bounded(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(max).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 fn stamp(found: &Metadata) -> (u64, i64, i64, i64, i64) {
     (found.len(), found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec())
 }
 
-/// The declared inputs and known manifests that are there, and the inputs that are not.
+/// The declared inputs that are there, the known manifests among entries and `others`, and the inputs that are not there.
 pub(super) fn extra(
     root: &Path,
     entries: &[Entry],
-    ignored: &[String],
+    others: &[String],
     inputs: &[ProjectPath],
 ) -> Result<(Vec<KeyFile>, Vec<ProjectPath>), FingerprintError> {
     let is_manifest = |path: &&str| is_manifest(path.rsplit('/').next().unwrap_or(path));
-    let known = entries.iter().map(|entry| &*entry.path).chain(ignored.iter().map(String::as_str));
+    let known = entries.iter().map(|entry| &*entry.path).chain(others.iter().map(String::as_str));
     // What has no exact form, such as a name with a line break, is in the tree and cannot be declared.
     let mut wanted: BTreeMap<ProjectPath, bool> =
         known.filter(is_manifest).filter_map(|path| Some((ProjectPath::new(path).ok()?, false))).collect();

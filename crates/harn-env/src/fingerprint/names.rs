@@ -1,8 +1,8 @@
 //! Paths as text, without loss.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 /// The bytes of a path as text: what is not UTF-8 becomes `\xNN`, a backslash `\\`.
@@ -43,6 +43,19 @@ pub(super) fn path(root: &Path, text: &str) -> PathBuf {
     }
     bytes.extend_from_slice(rest.as_bytes());
     root.join(OsStr::from_bytes(&bytes))
+}
+
+/// A path as one item of a list that Git reads, in which a colon ends an item that is not quoted.
+pub(super) fn quoted(path: &OsStr) -> OsString {
+    let mut out = b"\"".to_vec();
+    for &byte in path.as_bytes() {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+    OsString::from_vec(out)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Entry, FingerprintError, Nested, names, take};
 
 /// The mode of a repository in a tree.
-const REPOSITORY: &str = "160000";
+pub(super) const REPOSITORY: &str = "160000";
 
 /// Looks at each repository in the tree. A submodule that is not checked out holds nothing.
 pub(super) fn look(root: &Path, entries: &[Entry]) -> Result<Vec<Nested>, FingerprintError> {

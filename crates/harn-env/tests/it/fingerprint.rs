@@ -14,12 +14,12 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 /// A repository with one commit, made by a Git that knows nothing of whoever runs the test.
-struct Repository {
+pub(crate) struct Repository {
     directory: TempDir,
 }
 
 /// Whether there is no Git here. Then a repository cannot be looked at, and says so.
-fn without_git() -> bool {
+pub(crate) fn without_git() -> bool {
     if Command::new("git").arg("--version").output().is_ok() {
         return false;
     }
@@ -30,7 +30,7 @@ fn without_git() -> bool {
 }
 
 impl Repository {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let repository = Self { directory: tempfile::tempdir().unwrap() };
         repository.git(&["init", "-q", "-b", "main"]);
         repository.write("src/a.txt", "a\n");
@@ -41,31 +41,31 @@ impl Repository {
         repository
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git_in(self.path(), arguments)
     }
 
-    fn write(&self, name: &str, content: &str) {
+    pub(crate) fn write(&self, name: &str, content: &str) {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    fn commit(&self) {
+    pub(crate) fn commit(&self) {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "-m", "a commit"]);
     }
 
-    fn take(&self) -> Fingerprint {
+    pub(crate) fn take(&self) -> Fingerprint {
         take(self.path(), &[]).unwrap()
     }
 
     /// What differs after `change`.
-    fn after(&self, change: impl FnOnce(&Self)) -> Vec<(String, Change)> {
+    pub(crate) fn after(&self, change: impl FnOnce(&Self)) -> Vec<(String, Change)> {
         let before = self.take();
         change(self);
         let found = self.take().difference(&before, 100);
@@ -74,7 +74,7 @@ impl Repository {
     }
 }
 
-fn git_in(directory: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git_in(directory: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "protocol.file.allow=always"])
         .args(arguments)
@@ -97,7 +97,7 @@ fn git_in(directory: &Path, arguments: &[&str]) -> String {
 
 /// Every file below a directory with its bytes and the time of its last change. Git renews the times of objects that it
 /// would write and finds, so that nobody prunes them; those are left out.
-fn everything(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
+pub(crate) fn everything(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
     let mut found = BTreeMap::new();
     let mut directories = vec![root.to_owned()];
     while let Some(directory) = directories.pop() {
@@ -117,7 +117,7 @@ fn everything(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)
     found
 }
 
-fn changed(path: &str, change: Change) -> Vec<(String, Change)> {
+pub(crate) fn changed(path: &str, change: Change) -> Vec<(String, Change)> {
     vec![(path.to_owned(), change)]
 }
 
@@ -244,7 +244,8 @@ fn repositories_inside_are_looked_at_too() {
     assert_eq!(outer.take().nested().len(), 2);
     assert_eq!(outer.after(|it| it.write("stray/new.txt", "x")), changed("stray/new.txt", Change::Added));
     // A worktree of its own is a tree like any other.
-    let worktree = outer.path().join("../worktree-of-it");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let worktree = elsewhere.path().join("worktree");
     outer.git(&["worktree", "add", "-q", worktree.to_str().unwrap()]);
     let found = take(&worktree, &[]).unwrap();
     assert!(matches!(found.source(), Source::Git { .. }));

@@ -59,8 +59,8 @@ fn what_cannot_start_says_why() {
         (CommandSpec::new("no-such-tool-anywhere", &missing), Outcome::CouldNotStart, "directory_missing"),
         (CommandSpec::new("sh", there.join("plain-file")), Outcome::CouldNotStart, "directory_unusable"),
         (CommandSpec::new("sh", there.join("plain-file/in")), Outcome::CouldNotStart, "directory_unusable"),
-        (CommandSpec::new("/", there), Outcome::CouldNotStart, "not_executable"),
-        (CommandSpec::new("./plain-file", there), Outcome::CouldNotStart, "not_executable"),
+        (CommandSpec::new("/", there), Outcome::MissingTool, "not_executable"),
+        (CommandSpec::new("./plain-file", there), Outcome::MissingTool, "not_executable"),
         (CommandSpec::new("sh", there).args([long]), Outcome::CouldNotStart, "refused"),
         (CommandSpec::new("sh", there).args(["a\0b"]), Outcome::CouldNotStart, "refused"),
     ] {
