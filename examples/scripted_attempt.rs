@@ -54,6 +54,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         options: &options,
         adapters: &Adapters::none().with(Exec::new("exec", ["tr", "a-z", "A-Z"])?).with_default("exec"),
         environment: &BTreeMap::from([("PATH".into(), std::env::var_os("PATH").unwrap_or_default())]),
+        preparation: None,
         lease_note: "an example",
         stopper: &Stopper::new(),
         observer: &mut |recorded| println!("{}  {}", recorded.seq, recorded.event.name()),

@@ -147,6 +147,7 @@ fn reports_of_runs() {
             "error",
             "result",
             "result_digest",
+            "environment",
             "acceptance",
             "proof",
             "isolation",

@@ -6,6 +6,7 @@ mod cli_cases;
 mod cli_cases_runs;
 mod cli_checkpoint;
 mod cli_damage;
+mod cli_env;
 mod cli_exits;
 mod cli_import;
 mod cli_list;

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod disposition;
+mod env;
 mod import;
 mod look;
 mod numbers;
@@ -16,6 +17,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use checkpoint::{CheckpointArgs, VerifyArgs};
 pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
+pub use env::{CheckArgs, EnvCommand, PrepareArgs, ResolveArgs};
 pub use import::{HarneryArgs, ImportCommand};
 pub use look::{ListArgs, LogArgs, ShowArgs, SortKey, WhyArgs};
 pub use repair::RepairArgs;
@@ -74,7 +76,6 @@ pub enum ColorWhen {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "a process parses one command line")]
 pub enum Command {
     /// Make this directory a project
     Init,
@@ -111,6 +112,9 @@ pub enum Command {
         after_help = REPAIR_EXAMPLES
     )]
     Repair(RepairArgs),
+    /// The environment of the work: set-up, tools, baseline, and what a red check says
+    #[command(subcommand, after_help = ENV_EXAMPLES)]
+    Env(EnvCommand),
     /// Take in the records of another program
     #[command(subcommand, after_help = IMPORT_EXAMPLES)]
     Import(ImportCommand),
@@ -169,6 +173,13 @@ Examples:
   harn repair --stream work/ID --cut-at-damage
   harn repair --stream work/ID --cut-at-damage --apply
   harn repair --stream run/ID --resync --apply";
+
+const ENV_EXAMPLES: &str = "\
+Examples:
+  harn env prepare
+  harn env check
+  harn env key
+  harn env resolve ID --restore --reason \"The lockfile is not to be rewritten\"";
 
 const IMPORT_EXAMPLES: &str = "\
 Examples:

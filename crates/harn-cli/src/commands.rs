@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod completions;
+mod env;
 mod import;
 mod init;
 mod repair;
@@ -103,6 +104,7 @@ pub(crate) fn run(
         | Command::Run(_)
         | Command::Verify(_)
         | Command::Checkpoint(_)
+        | Command::Env(_)
         | Command::Import(_)
         | Command::Repair(_) => {}
     }
@@ -115,6 +117,7 @@ pub(crate) fn run(
         Command::Verify(args) => verify::run(&mut context, args),
         Command::Checkpoint(args) => checkpoint::run(&mut context, args),
         Command::Repair(args) => repair::run(&mut context, args),
+        Command::Env(command) => env::run(&mut context, command),
         Command::Import(command) => import::run(&mut context, command),
         Command::Init | Command::Completions { .. } => Ok(Exit::Done),
     };

@@ -20,6 +20,8 @@ pub(crate) struct Config {
     pub(crate) require_acceptance: bool,
     /// How findings are disposed of.
     pub(crate) findings: Findings,
+    /// The environment of the work.
+    pub(crate) env: EnvConfig,
     /// Adapters that run a command, by name.
     pub(crate) adapters: BTreeMap<String, AdapterConfig>,
 }
@@ -30,6 +32,14 @@ pub(crate) struct Config {
 pub(crate) struct Findings {
     /// Only who raised a finding may dispose of it.
     pub(crate) only_raiser: bool,
+}
+
+/// The environment of the work.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct EnvConfig {
+    /// What is stated of this machine; part of what a set-up depends on.
+    pub(crate) sandbox_version: Option<String>,
 }
 
 /// An adapter that runs a command.
@@ -55,7 +65,7 @@ impl Config {
         toml::from_str(&text).map_err(|error| {
             let message = format!("`{}` is not a configuration: {}", path.display(), error.to_string().trim_end());
             Failure::new(Exit::Refused, "config_invalid", message)
-                .hint("the keys are `adapter`, `require_acceptance`, `findings.only_raiser` and `adapters.NAME.command`")
+                .hint("the keys are `adapter`, `require_acceptance`, `findings.only_raiser`, `env.sandbox_version` and `adapters.NAME.command`")
         })
     }
 }
@@ -73,6 +83,8 @@ mod tests {
                 "adapter = \"a\"\n[adapters.a]\ncommand = [\"sh\", \"-c\", \"cat\"]\n[findings]\nonly_raiser = true\n",
                 true,
             ),
+            ("[env]\nsandbox_version = \"image 7\"\n", true),
+            ("[env]\nsandbox = \"image 7\"\n", false),
             ("adaptor = \"a\"\n", false),
             ("[adapters.a]\n", false),
             ("[findings]\nonly_raisers = true\n", false),

@@ -139,6 +139,8 @@ macro_rules! fails {
 fails! {
     harn_engine::attempt::AttemptError => Self::hint, damage::of_attempt;
     harn_engine::attempt::ScriptError => Self::hint, damage::none;
+    harn_env::prepare::PrepareError => Self::hint, damage::none;
+    harn_env::resolve::ResolveError => Self::hint, damage::none;
     harn_ledger::CheckpointError => Self::hint, damage::of_checkpoint;
     harn_ledger::ParseCheckpointError => Self::hint, damage::none;
     harn_ledger::ReadError => Self::hint, damage::of_read;

@@ -1,8 +1,9 @@
 //! One attempt at a work item, from the checks that cost nothing to the proof.
 //!
-//! The order is fixed and each step is on stable storage before the next: `attempt.started`, the run's stream, what
-//! happens in it, `run.ended`, the proof, `attempt.ended`. No line of the script runs before the first two.
+//! The order is fixed and each step is on stable storage before the next: `attempt.started`, the run's stream, the
+//! preparation of the environment, what happens in the run, `run.ended`, the proof, `attempt.ended`. No line of the script runs before the first two.
 
+mod environment;
 mod plan;
 mod resume;
 mod script_files;
@@ -11,13 +12,16 @@ mod watch;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use harn_env::prepare::PrepareError;
+use harn_env::receipt::Owner;
 use harn_ledger::{CreateError, ExecuteError, LeaseError, Recorded, StreamError, StreamId};
 use harn_workflow::run::{Event, ManifestError, Proof};
 use harn_workflow::work::{Caller, Refusal, Trigger};
 use harn_workflow::{BeginError, EndError, WorkError, WorkItem, WorkLedger};
 
-use crate::run::{self, Adapters, RunError, Stopper};
+use crate::run::{self, Adapters, RunError, Stopper, Surroundings};
 
+pub use environment::{EnvironmentRequest, redactor};
 pub use plan::{AttemptOptions, OptionsError};
 pub use resume::{ResumeRequest, resume_attempt};
 pub use script_files::{ScriptError, read_script};
@@ -38,6 +42,8 @@ pub struct AttemptRequest<'a> {
     pub adapters: &'a Adapters,
     /// The variables of the caller.
     pub environment: &'a BTreeMap<OsString, OsString>,
+    /// What is done about the environment; nothing if this is none.
+    pub preparation: Option<EnvironmentRequest<'a>>,
     /// What others are told about who holds the item's lease; one line.
     pub lease_note: &'a str,
     /// Stops the run.
@@ -70,6 +76,17 @@ pub enum AttemptError {
     /// The script is not what was frozen.
     #[error(transparent)]
     Script(#[from] ScriptError),
+    /// The recipe is none, or a receipt could not be made.
+    #[error(transparent)]
+    Environment(PrepareError),
+    /// What the attempt needs does not work any more. The attempt is open as before.
+    #[error("the attempt cannot go on: {reason}")]
+    EnvironmentHeld {
+        /// The receipt that shows it.
+        receipt: StreamId,
+        /// What does not work.
+        reason: String,
+    },
     /// Somebody else runs the item.
     #[error(transparent)]
     Lease(#[from] LeaseError),
@@ -101,6 +118,8 @@ impl AttemptError {
             Self::Stream(error) => error.code(),
             Self::Options(error) => error.code(),
             Self::Script(error) => error.code(),
+            Self::Environment(error) => error.code(),
+            Self::EnvironmentHeld { .. } => "environment_held",
             Self::Lease(error) => error.code(),
             Self::Begin(error) => error.code(),
             Self::Resume(error) => error.code(),
@@ -118,6 +137,8 @@ impl AttemptError {
             Self::Stream(error) => error.hint(),
             Self::Options(error) => error.hint(),
             Self::Script(error) => error.hint(),
+            Self::Environment(error) => error.hint(),
+            Self::EnvironmentHeld { receipt, .. } => Some(format!("harn env show {receipt}")),
             Self::Lease(LeaseError::Held { stream, .. }) => Some(format!("harn work show {}", stream.id())),
             Self::Lease(error) => error.hint(),
             Self::Begin(error) => error.hint(),
@@ -144,6 +165,7 @@ pub fn run_attempt(request: AttemptRequest<'_>) -> Result<AttemptReport, Attempt
         options,
         adapters,
         environment,
+        preparation,
         lease_note,
         stopper,
         observer,
@@ -152,6 +174,8 @@ pub fn run_attempt(request: AttemptRequest<'_>) -> Result<AttemptReport, Attempt
     let bundle = script_files::frozen(works, item.intent())?;
     let plan = plan::Plan::new(options, adapters, item.intent(), &bundle)?;
     plan.check()?;
+    let mut governed = preparation.map(environment::Governed::new).transpose()?;
+    governed.as_ref().map_or(Ok(()), |governed| governed.check(works))?;
 
     match works.check_begin(caller, id, trigger) {
         // Who runs it is said by the lease, in the holder's own words.
@@ -163,6 +187,17 @@ pub fn run_attempt(request: AttemptRequest<'_>) -> Result<AttemptReport, Attempt
     let begun = works.begin(caller, id, trigger)?;
     let manifest = plan.manifest(&begun)?;
     let stream = works.create_run(caller, &manifest)?;
+    let mut receipts = governed.as_mut().map(|governed| {
+        governed.receipts(environment::Of {
+            works,
+            actor: caller.actor.as_str(),
+            owner: Owner { work_item: id.clone(), attempt: begun.attempt_context.number() },
+            run_id: &begun.run_id,
+            variables: environment,
+            subscription_only: options.subscription_only,
+            stopper,
+        })
+    });
     let executed = watch::while_not_cancelled(&item.stream, stopper, || {
         run::execute(run::Request {
             stream: &stream,
@@ -172,6 +207,7 @@ pub fn run_attempt(request: AttemptRequest<'_>) -> Result<AttemptReport, Attempt
             environment,
             actor: caller.actor.as_str(),
             stopper,
+            surroundings: receipts.as_mut().map(|receipts| receipts as &mut dyn Surroundings),
             observer,
         })
     });

@@ -13,9 +13,11 @@ mod recorder;
 mod replay;
 mod repository;
 mod stop;
+mod surroundings;
 
 pub use adapters::Adapters;
 pub use execute::{Request, execute, resume};
 pub use recorder::RunError;
 pub use repository::snapshot;
 pub use stop::{StopReason, Stopper};
+pub use surroundings::{Prepared, Surroundings};

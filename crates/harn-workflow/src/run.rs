@@ -12,6 +12,7 @@ mod class;
 mod command;
 mod criterion;
 mod ending;
+mod environment;
 mod event;
 mod evidence;
 mod execution;
@@ -38,6 +39,10 @@ pub use class::{Class, FailureClass, Tally, run_class};
 pub use command::{Command, EndedCheck, Ending, Run};
 pub use criterion::{AcceptanceIds, Criterion, CriterionId, InvalidCriterionId};
 pub use ending::{Failure, Status};
+pub use environment::{
+    BaselineResult, COMMANDS_MAX, CommandName, Compared, EnvironmentRecord, FinalCheck, Hold, Preparation,
+    ReceiptHead, TESTS_MAX, Verdict,
+};
 pub use event::{DecisionId, Event, Label, Reason};
 pub use evidence::{EVIDENCE_MAX, Evidence, EvidenceKind, EvidenceStatus, Source};
 pub use execution::{Execution, Isolation};
@@ -51,6 +56,6 @@ pub use proof::{NotEnded, Proof};
 pub use repository::{DirtyPath, Drift, RepositoryRecord, Snapshot};
 pub use rollup::{Acceptance, CriterionResult, CriterionStatus, roll_up};
 pub use script::{Module, Script};
-pub use state::{OpenCheck, Phase, State};
+pub use state::{Environment, OpenCheck, Phase, State};
 pub use text::{Block, Line, Text};
 pub use version::Version;

@@ -252,12 +252,19 @@ impl WorkLedger {
         Ok(WorkItem { stream, projection })
     }
 
-    fn now(&self) -> Timestamp {
+    /// The present moment, by the clock that was given.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
     /// An id for a new stream that no stream of that kind has: the kind, the time, and six random digits.
-    fn new_id(&self, kind: &str, now: Timestamp) -> StreamId {
+    #[must_use]
+    pub fn new_id(&self, kind: &str) -> StreamId {
+        self.new_id_at(kind, self.now())
+    }
+
+    fn new_id_at(&self, kind: &str, now: Timestamp) -> StreamId {
         let time: String = now.to_string().replace([':', '.'], "-");
         // To the millisecond is enough for people: the last three digits go, and the `Z` stays.
         let time = format!("{}Z", &time[..time.len() - 4]);

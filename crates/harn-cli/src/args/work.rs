@@ -86,6 +86,9 @@ pub struct ResumeArgs {
     /// The command of the adapter `exec`, if the attempt uses it: it is not frozen with the attempt
     #[arg(long, value_name = "COMMAND")]
     pub exec: Option<String>,
+    /// Do not see whether the tools of the recipe still work
+    #[arg(long)]
+    pub no_env: bool,
     /// Who acts [default: `$HARN_ACTOR`, `$USER` or `operator`]
     #[arg(long)]
     pub actor: Option<String>,
@@ -166,6 +169,7 @@ fn source_kind() -> impl TypedValueParser<Value = SourceKind> {
 
 /// `harn work run` and `harn work retry`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct RunArgs {
     /// The item
     #[arg(value_name = "WORK-ID")]
@@ -206,6 +210,9 @@ pub struct RunArgs {
     /// Whom approvals are addressed to, 1 to 200 characters
     #[arg(long, value_name = "ADDRESS")]
     pub approval_to: Option<String>,
+    /// Do without the preparation that the project's recipe asks for; the proof says so
+    #[arg(long)]
+    pub no_env: bool,
     /// No person asked for this: stop at the bound of uncharged attempts, and before the pause after one is over
     #[arg(long)]
     pub unattended: bool,

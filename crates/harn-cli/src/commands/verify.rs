@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use harn_env::receipt::Receipt;
 use harn_ledger::{CHECKPOINT_MAX, Checkpoint, Decider as _, Problem, ProblemKind, VerifyOptions};
 use harn_workflow::run::Run;
 use harn_workflow::work::Work;
@@ -107,6 +108,7 @@ pub(super) fn options() -> VerifyOptions {
     let mut options = VerifyOptions::default();
     options.limits.insert(Work::KIND.to_owned(), Work::LIMITS);
     options.limits.insert(Run::KIND.to_owned(), Run::LIMITS);
+    options.limits.insert(Receipt::KIND.to_owned(), Receipt::LIMITS);
     options
 }
 

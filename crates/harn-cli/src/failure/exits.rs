@@ -16,6 +16,13 @@ const EXITS: [(Exit, &[&str]); 5] = [
         &[
             "blob_failed",
             "durability_unknown",
+            "environment_held",
+            "file_unreadable",
+            "file_unstable",
+            "git_answer",
+            "git_broken",
+            "git_failed",
+            "git_missing",
             "lease_failed",
             "not_read_back",
             "open_failed",

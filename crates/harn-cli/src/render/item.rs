@@ -8,7 +8,7 @@ use harn_workflow::work::{AttemptRow, Class, Findings, ItemState, PastOutcome, P
 use harn_workflow::{ListedItem, PastItem, ProofError, WorkItem};
 use serde_json::{Value, json};
 
-use super::evidence::{acceptance_line, criteria};
+use super::evidence::{acceptance_line, criteria, environment};
 use super::log::{event_document, word};
 use super::page::Page;
 use super::why::past_note;
@@ -120,6 +120,7 @@ fn page_of(
             Ok(proof) => {
                 page.item("  ", &acceptance_line(proof));
                 criteria(&mut page, proof);
+                environment(&mut page, proof);
             }
             Err(error) => page.item("  ", &format!("its proof cannot be read: {error}")),
         }

@@ -3,7 +3,7 @@
 use harn_engine::attempt::AttemptReport;
 use serde_json::{Value, json};
 
-use super::evidence::{acceptance_line, criteria};
+use super::evidence::{acceptance_line, criteria, environment};
 use super::page::Page;
 use super::run::{SHARED_NOTE, fell_back};
 use crate::returned::in_words;
@@ -32,6 +32,7 @@ pub(crate) fn report(
     if fell_back(proof) {
         page.line("note", SHARED_NOTE);
     }
+    environment(&mut page, proof);
     page.line("acceptance", &acceptance_line(proof));
     criteria(&mut page, proof);
     page.line("state", shown.state.as_str());
@@ -59,6 +60,7 @@ pub(crate) fn report_document(report: &AttemptReport, result: Option<&Value>) ->
         "error": proof.run.error,
         "result": result,
         "result_digest": proof.run.result,
+        "environment": proof.environment,
         "acceptance": proof.acceptance.summary,
         "proof": proof.blob_ref(),
         "isolation": {

@@ -5,7 +5,7 @@ use harn_workflow::run::{Isolation, Manifest, Phase, Proof, State, Status};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::evidence::{acceptance_line, criteria};
+use super::evidence::{acceptance_line, criteria, environment};
 use super::log::{seconds, word};
 use super::page::Page;
 use crate::returned::in_words;
@@ -122,6 +122,7 @@ fn proof_into(page: &mut Page, proof: &Proof, palette: Palette) {
         page.line("note", SHARED_NOTE);
     }
     page.line("proof", &proof.blob_ref().blob.to_string());
+    environment(page, proof);
     page.section("acceptance");
     page.item("  ", &acceptance_line(proof));
     criteria(page, proof);

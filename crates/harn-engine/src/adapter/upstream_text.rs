@@ -48,7 +48,7 @@ fn is_overloaded(words: &str) -> bool {
         let of_code = ["function", "method", "operator", "constructor", "candidate"];
         let has_word = |word: &&str| words.match_indices(word).any(|(at, _)| starts_word(words, at));
         starts_word(words, at)
-            && !of_code.iter().any(|word| has_word(&word))
+            && !of_code.iter().any(has_word)
             && (!after.starts_with(|c: char| c.is_alphanumeric())
                 || of_a_service.iter().any(|before| words[..at].ends_with(before)))
     })

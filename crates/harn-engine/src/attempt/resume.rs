@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use harn_env::receipt::Owner;
 use harn_ledger::{ExecuteError, Recorded, Stream, StreamError, StreamId};
-use harn_workflow::run::{Event, Line, Manifest, Run};
+use harn_workflow::context::AttemptContext;
+use harn_workflow::run::{Environment, Event, Line, Manifest, Run};
 use harn_workflow::work::{Caller, Refusal, Verb};
 use harn_workflow::{WorkError, WorkLedger};
 
-use super::{AttemptError, AttemptReport, OptionsError, script_files, watch};
-use crate::run::{self, Adapters, Stopper};
+use super::environment::{Governed, Of};
+use super::{AttemptError, AttemptReport, EnvironmentRequest, OptionsError, script_files, watch};
+use crate::run::{self, Adapters, Stopper, Surroundings};
 
 /// What is needed to go on with an attempt. Where and within which limits is frozen in its manifest.
 pub struct ResumeRequest<'a> {
@@ -24,6 +27,8 @@ pub struct ResumeRequest<'a> {
     pub adapters: &'a Adapters,
     /// The variables of the caller.
     pub environment: &'a BTreeMap<OsString, OsString>,
+    /// What is done about the environment: of what was prepared the tools are checked again; what was not is prepared now.
+    pub preparation: Option<EnvironmentRequest<'a>>,
     /// What others are told about who holds the item's lease; one line.
     pub lease_note: &'a str,
     /// Stops the run.
@@ -37,7 +42,17 @@ pub struct ResumeRequest<'a> {
 ///
 /// Everything that can be checked without running is checked before anything is recorded.
 pub fn resume_attempt(request: ResumeRequest<'_>) -> Result<AttemptReport, AttemptError> {
-    let ResumeRequest { works, caller, id, adapters, environment, lease_note, stopper, observer } = request;
+    let ResumeRequest {
+        works,
+        caller,
+        id,
+        adapters,
+        environment,
+        preparation,
+        lease_note,
+        stopper,
+        observer,
+    } = request;
     let item = works.get(id)?;
     match works.check_resume(caller, id) {
         // Who runs it is said by the lease, in the holder's own words.
@@ -53,6 +68,25 @@ pub fn resume_attempt(request: ResumeRequest<'_>) -> Result<AttemptReport, Attem
     let stream = open_run(works, id)?;
     let adapters = frozen_choice(stream.intent(), adapters)?;
 
+    let mut governed = preparation.map(Governed::new).transpose()?;
+    let parts = stream.intent().parts();
+    let attempt = parts.attempt_context.as_ref().map_or(1, AttemptContext::number);
+    let mut receipts = governed.as_mut().map(|governed| {
+        governed.receipts(Of {
+            works,
+            actor: caller.actor.as_str(),
+            owner: Owner { work_item: id.clone(), attempt },
+            run_id: &parts.run_id,
+            variables: environment,
+            subscription_only: parts.execution.subscription_only,
+            stopper,
+        })
+    });
+    let state = stream.state().map_err(StreamError::from)?;
+    if let (Environment::Prepared { receipt, .. }, Some(receipts)) = (state.environment(), &mut receipts) {
+        receipts.check_tools(receipt)?;
+    }
+
     works.resume(caller, id).map_err(AttemptError::Resume)?;
     let executed = watch::while_not_cancelled(&item.stream, stopper, || {
         run::resume(run::Request {
@@ -63,6 +97,7 @@ pub fn resume_attempt(request: ResumeRequest<'_>) -> Result<AttemptReport, Attem
             environment,
             actor: caller.actor.as_str(),
             stopper,
+            surroundings: receipts.as_mut().map(|receipts| receipts as &mut dyn Surroundings),
             observer,
         })
     });

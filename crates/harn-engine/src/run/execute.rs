@@ -22,6 +22,7 @@ use super::recorder::{Recorder, RunError};
 use super::replay::Replay;
 use super::repository::snapshot;
 use super::stop::{StopReason, Stopper};
+use super::surroundings::{self, Surroundings};
 
 /// What is needed to execute a run whose stream exists and has begun.
 pub struct Request<'a> {
@@ -39,6 +40,8 @@ pub struct Request<'a> {
     pub actor: &'a str,
     /// Stops it.
     pub stopper: &'a Stopper,
+    /// Prepares and checks its environment, if anything is to be done about that.
+    pub surroundings: Option<&'a mut dyn Surroundings>,
     /// Is told of every event as it is recorded.
     pub observer: &'a mut dyn FnMut(&Recorded<Event>),
 }
@@ -75,9 +78,16 @@ pub fn resume(request: Request<'_>) -> Result<(), RunError> {
 }
 
 fn proceed(request: Request<'_>, replay: Option<Replay>, deadline: Option<Duration>) -> Result<(), RunError> {
-    let Request { stream, blobs, bundle, adapters, environment, actor, stopper, observer } = request;
+    let Request { stream, blobs, bundle, adapters, environment, actor, stopper, surroundings, observer } =
+        request;
     let manifest = stream.intent();
+    let mut surroundings = surroundings;
     let mut recorder = Recorder::new(stream, blobs, actor, observer);
+    if let Some(ending) =
+        surroundings::prepare(&mut recorder, &stream.state()?, surroundings.as_deref_mut(), stopper)?
+    {
+        return finish(&mut recorder, manifest, ending);
+    }
     if let Some(replay) = replay {
         recorder = recorder.replaying(replay);
     }
@@ -99,11 +109,15 @@ fn proceed(request: Request<'_>, replay: Option<Replay>, deadline: Option<Durati
     };
     let mut recorder = driver.into_recorder();
     recorder.finish_replay()?;
-    let mut ending = ending(&end, stopped);
-    if ending.failure.is_none() {
-        ending.result = result(&end, &recorder)?;
+    let mut ended = ending(&end, stopped);
+    if stopped.is_none() && surroundings::check(&mut recorder, surroundings, ended.failure)? {
+        // A stop wins, also when the script was over.
+        ended = ending(&end, stopper.reason());
     }
-    finish(&mut recorder, manifest, ending)
+    if ended.failure.is_none() {
+        ended.result = result(&end, &recorder)?;
+    }
+    finish(&mut recorder, manifest, ended)
 }
 
 /// How long the run may take in all.
@@ -116,7 +130,9 @@ fn used(stream: &Stream<Run>) -> Result<Duration, ReadError> {
     let (mut used, mut last) = (0, stream.intent().parts().started_at);
     stream.visit(|entry| {
         if let Some(recorded) = entry.domain() {
-            if !matches!(recorded.event, Event::RunResumed {}) {
+            // Nor is that of the preparation.
+            let others = matches!(recorded.event, Event::RunResumed {} | Event::EnvironmentPrepared { .. });
+            if !others {
                 used += recorded.ts.as_milliseconds() - last.as_milliseconds();
             }
             last = recorded.ts;

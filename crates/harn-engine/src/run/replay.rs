@@ -41,8 +41,10 @@ impl Replay {
         for entry in stream.history()? {
             let Some(recorded) = entry.domain() else { continue };
             match recorded.event {
-                Event::RunStarted {} => Run::evolve(&mut state, recorded),
-                Event::RunParked { .. } | Event::RunResumed {} => {}
+                Event::RunStarted {} | Event::EnvironmentPrepared { .. } | Event::EnvironmentSkipped {} => {
+                    Run::evolve(&mut state, recorded);
+                }
+                Event::RunParked { .. } | Event::RunResumed {} | Event::EnvironmentChecked { .. } => {}
                 _ => events.push_back(recorded.clone()),
             }
         }

@@ -27,6 +27,8 @@ pub enum StopReason {
 pub struct Stopper {
     script: StopFlag,
     children: Cancel,
+    /// Apart from the children, which also end with their script.
+    environment: Cancel,
     reason: Arc<OnceLock<StopReason>>,
 }
 
@@ -43,6 +45,7 @@ impl Stopper {
         let _ = self.reason.set(reason);
         self.script.set();
         self.children.cancel();
+        self.environment.cancel();
     }
 
     /// Why the run was stopped, if it was.
@@ -59,5 +62,11 @@ impl Stopper {
     /// What ends the children.
     pub(super) const fn children(&self) -> &Cancel {
         &self.children
+    }
+
+    /// What ends the commands that prepare and check an environment.
+    #[must_use]
+    pub const fn environment(&self) -> &Cancel {
+        &self.environment
     }
 }

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use harn_engine::adapter::{Adapter, Exec};
 use harn_engine::attempt::{
-    AttemptError, AttemptOptions, AttemptReport, AttemptRequest, read_script, run_attempt,
+    AttemptError, AttemptOptions, AttemptReport, AttemptRequest, EnvironmentRequest, read_script, run_attempt,
 };
 use harn_engine::run::{Adapters, Stopper};
+use harn_env::prepare::Progress;
 use harn_ledger::disk::Disk;
 use harn_ledger::{Entry, Ledger, Recorded, Stream, StreamId, SystemClock, SystemIds};
 use harn_workflow::run::{AgentOutcome, Captured, Event, Isolation, Payload, Run};
@@ -188,6 +189,34 @@ pub(crate) struct Attempt<'a> {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     stopper: Stopper,
     observer: Observer<'a>,
+    prepares: Prepares,
+    progress: Box<dyn FnMut(Progress<'_>) + 'a>,
+}
+
+/// What an attempt does about the recipe of its project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prepares {
+    /// It knows of none.
+    Nothing,
+    /// It does without.
+    Skips,
+    /// It does what the recipe says.
+    Recipe,
+}
+
+impl Prepares {
+    pub(crate) fn request<'a>(
+        self,
+        root: &'a Path,
+        progress: &'a mut dyn FnMut(Progress<'_>),
+    ) -> Option<EnvironmentRequest<'a>> {
+        let skip = match self {
+            Self::Nothing => return None,
+            Self::Skips => true,
+            Self::Recipe => false,
+        };
+        Some(EnvironmentRequest { root, skip, sandbox: "test 1", progress })
+    }
 }
 
 impl<'a> Attempt<'a> {
@@ -212,6 +241,8 @@ impl<'a> Attempt<'a> {
             environment: BTreeMap::from([("PATH".into(), std::env::var_os("PATH").unwrap_or_default())]),
             stopper: Stopper::new(),
             observer: Box::new(|_| {}),
+            prepares: Prepares::Nothing,
+            progress: Box::new(|_| {}),
         }
     }
 
@@ -252,7 +283,19 @@ impl<'a> Attempt<'a> {
         self
     }
 
+    pub(crate) fn prepares(mut self, prepares: Prepares) -> Self {
+        self.prepares = prepares;
+        self
+    }
+
+    /// Is called with what happens in a preparation and a check.
+    pub(crate) fn progress(mut self, progress: impl FnMut(Progress<'_>) + 'a) -> Self {
+        self.progress = Box::new(progress);
+        self
+    }
+
     pub(crate) fn run(mut self) -> Result<AttemptReport, AttemptError> {
+        let root = self.project.cwd();
         run_attempt(AttemptRequest {
             works: &self.project.works,
             caller: &self.project.ann,
@@ -261,6 +304,7 @@ impl<'a> Attempt<'a> {
             options: &self.options,
             adapters: &self.adapters,
             environment: &self.environment,
+            preparation: self.prepares.request(&root, &mut *self.progress),
             lease_note: "a test",
             stopper: &self.stopper,
             observer: &mut *self.observer,

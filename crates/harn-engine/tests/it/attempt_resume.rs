@@ -11,7 +11,7 @@ use harn_workflow::run::{Class, Failure};
 use harn_workflow::work::{Accept, ItemState};
 use serde_json::{Value, json};
 
-use crate::attempt_fixture::{Attempt, Project, sh};
+use crate::attempt_fixture::{Attempt, Prepares, Project, sh};
 
 /// Says what it was asked in a file, and answers with it. One question fails, and one has a long answer.
 const AGENT: &str = r#"read -r prompt; echo "$prompt" >> calls
@@ -43,7 +43,8 @@ export default async (ctx) => {
 };
 "#;
 
-struct Interrupted<'a> {
+/// An attempt whose process ended before it did.
+pub(crate) struct Interrupted<'a> {
     project: &'a Project,
     id: StreamId,
     run_id: StreamId,
@@ -58,7 +59,7 @@ fn log(project: &Project, kind: &str, id: &StreamId) -> PathBuf {
 
 impl<'a> Interrupted<'a> {
     /// An attempt that was made from its beginning to its end.
-    fn after(project: &'a Project, id: StreamId, report: &AttemptReport) -> Self {
+    pub(crate) fn after(project: &'a Project, id: StreamId, report: &AttemptReport) -> Self {
         let run_id = report.run_id.clone();
         let run = fs::read_to_string(log(project, "run", &run_id)).unwrap();
         let work = fs::read_to_string(log(project, "work", &id)).unwrap();
@@ -72,13 +73,23 @@ impl<'a> Interrupted<'a> {
     }
 
     /// The records as a process left them that ended after `lines` lines of the transcript.
-    fn cut(&self, lines: usize) {
+    pub(crate) fn cut(&self, lines: usize) {
         fs::write(log(self.project, "run", &self.run_id), self.run[..lines].concat()).unwrap();
         fs::write(log(self.project, "work", &self.id), &self.work).unwrap();
         let _ = fs::remove_file(self.project.cwd().join("calls"));
     }
 
     fn resume_with(&self, adapters: &Adapters, stopper: &Stopper) -> Result<AttemptReport, AttemptError> {
+        self.resume_in(Prepares::Nothing, adapters, stopper)
+    }
+
+    pub(crate) fn resume_in(
+        &self,
+        prepares: Prepares,
+        adapters: &Adapters,
+        stopper: &Stopper,
+    ) -> Result<AttemptReport, AttemptError> {
+        let root = self.project.cwd();
         let works = self.project.reopened();
         resume_attempt(ResumeRequest {
             works: &works,
@@ -86,6 +97,7 @@ impl<'a> Interrupted<'a> {
             id: &self.id,
             adapters,
             environment: &BTreeMap::from([("PATH".into(), std::env::var_os("PATH").unwrap_or_default())]),
+            preparation: prepares.request(&root, &mut |_| {}),
             lease_note: "a test",
             stopper,
             observer: &mut |_| {},
@@ -98,7 +110,7 @@ impl<'a> Interrupted<'a> {
     }
 
     /// The names of the events of the transcript as it is now.
-    fn events(&self) -> Vec<String> {
+    pub(crate) fn events(&self) -> Vec<String> {
         names(&fs::read_to_string(log(self.project, "run", &self.run_id)).unwrap())
     }
 

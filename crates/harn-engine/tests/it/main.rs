@@ -5,6 +5,7 @@ mod attempt_cancel;
 mod attempt_classes;
 mod attempt_contexts;
 mod attempt_disk;
+mod attempt_environment;
 mod attempt_fixture;
 mod attempt_order;
 mod attempt_proof;

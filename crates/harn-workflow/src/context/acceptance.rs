@@ -7,7 +7,7 @@ use super::node::Field;
 use super::work::CRITERION_MAX;
 
 /// Most criteria that one run is judged by: 50 of the script and 50 acceptance texts of the work item.
-pub const CRITERIA_MAX: usize = 100;
+pub const CRITERIA_MAX: usize = 101;
 
 const SUMMARY_MEMBERS: &[&str] = &["satisfied", "unsatisfied", "unknown", "total"];
 const UNRESOLVED_MEMBERS: &[&str] = &["id", "statement", "status"];

@@ -53,14 +53,17 @@ impl Tally {
 
 /// The class of a run that ended with `failure`; none when it succeeded.
 ///
-/// A declared block is always `decision`. Otherwise one answer of an agent is enough for the failure to be about the
+/// A declared block is always `decision`, and an environment that could not be prepared always `environment`. Otherwise one answer of an agent is enough for the failure to be about the
 /// work. Without one, what agents failed with decides. A run that was stopped from outside is `interrupted` only when
 /// nothing had been started; one that ran out of its own time is not, since the time was the script's to spend.
 #[must_use]
 pub fn run_class(failure: Option<Failure>, tally: &Tally) -> Option<Class> {
     let failure = failure?;
-    if failure == Failure::Decision {
-        return Some(Class::Decision);
+    match failure {
+        Failure::Decision => return Some(Class::Decision),
+        // The script was never loaded.
+        Failure::Environment => return Some(Class::Environment),
+        _ => {}
     }
     if tally.answered {
         return None;

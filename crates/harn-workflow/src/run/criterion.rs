@@ -12,9 +12,11 @@ use super::text::Block;
 
 /// What the ids of the work item's own acceptance texts begin with.
 const ITEM_PREFIX: &str = "item.";
+/// What every run with a baseline is judged by.
+const BASELINE: &str = "environment.baseline";
 
 /// The id of a criterion: the form of a stream id, 1 to 64 characters. `item.1`, `item.2` … are the acceptance texts of
-/// the work item.
+/// the work item; `environment.baseline` is that no command of the baseline got worse.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CriterionId(Box<str>);
 
@@ -39,6 +41,12 @@ impl CriterionId {
         Self(format!("{ITEM_PREFIX}{}", index + 1).into())
     }
 
+    /// The id of what every run with a baseline is judged by: that none of its commands got worse.
+    #[must_use]
+    pub fn baseline() -> Self {
+        Self(BASELINE.into())
+    }
+
     /// The id.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -52,9 +60,9 @@ impl CriterionId {
         (*self == Self::item(index)).then_some(index)
     }
 
-    /// Whether it may stand for an acceptance text of a work item.
+    /// Whether it may stand for something else than what a script declares.
     pub(super) fn is_reserved(&self) -> bool {
-        self.0.starts_with(ITEM_PREFIX)
+        self.0.starts_with(ITEM_PREFIX) || &*self.0 == BASELINE
     }
 }
 

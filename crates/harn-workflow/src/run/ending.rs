@@ -17,6 +17,8 @@ pub enum Status {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Failure {
+    /// The environment could not be prepared.
+    Environment,
     /// The script could not be loaded, or what it says about itself was refused.
     LoadFailed,
     /// The script threw.

@@ -13,6 +13,7 @@ use super::check::{Argv, CheckOutcome};
 use super::class::{Class, FailureClass};
 use super::criterion::AcceptanceIds;
 use super::ending::{Failure, Status};
+use super::environment::{FinalCheck, Preparation};
 use super::evidence::{EvidenceKind, EvidenceStatus, Source};
 use super::id::{AgentId, CheckId, EvidenceId};
 use super::meta::Meta;
@@ -37,6 +38,21 @@ pub enum Event {
     /// The stream was created. First and only once.
     #[serde(rename = "run.started")]
     RunStarted {},
+    /// The environment was prepared, or must not be worked in. At most once, before the script.
+    #[serde(rename = "environment.prepared")]
+    EnvironmentPrepared {
+        /// What it came to.
+        preparation: Box<Preparation>,
+    },
+    /// There is a recipe, and the caller did without it. At most once, before the script.
+    #[serde(rename = "environment.skipped")]
+    EnvironmentSkipped {},
+    /// The commands of the baseline were run again after the script. At most once.
+    #[serde(rename = "environment.checked")]
+    EnvironmentChecked {
+        /// What they came to.
+        check: Box<FinalCheck>,
+    },
     /// The script was loaded. Once; a resumed run loads the same bytes without recording it again.
     #[serde(rename = "script.loaded")]
     ScriptLoaded {
@@ -261,6 +277,9 @@ impl Event {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::RunStarted { .. } => "run.started",
+            Self::EnvironmentPrepared { .. } => "environment.prepared",
+            Self::EnvironmentSkipped { .. } => "environment.skipped",
+            Self::EnvironmentChecked { .. } => "environment.checked",
             Self::ScriptLoaded { .. } => "script.loaded",
             Self::Stage { .. } => "stage",
             Self::Log { .. } => "log",

@@ -4,9 +4,10 @@ mod members;
 
 use super::class::Class;
 use super::criterion::CriterionId;
+use super::environment::Hold;
 use super::event::Event;
 use super::id::{CheckId, EvidenceId};
-use super::state::{DueEvidence, Phase, State};
+use super::state::{DueEvidence, Environment, Phase, State};
 
 /// Why an event may not be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +24,12 @@ pub enum Refusal {
     /// The script must be loaded first.
     #[error("`{event}` cannot happen before the script is loaded")]
     ScriptNotLoaded {
+        /// The event.
+        event: &'static str,
+    },
+    /// The environment must not be worked in, or was dealt with before.
+    #[error("`{event}` does not fit what is known of the environment")]
+    Environment {
         /// The event.
         event: &'static str,
     },
@@ -100,6 +107,7 @@ impl Refusal {
         match self {
             Self::WrongPhase { .. } => "run_wrong_phase",
             Self::ScriptNotLoaded { .. } => "run_script_not_loaded",
+            Self::Environment { .. } => "run_environment",
             Self::ScriptLoaded => "run_script_loaded",
             Self::OutOfOrder { .. } => "run_out_of_order",
             Self::NotOpen { .. } => "run_not_open",
@@ -171,8 +179,11 @@ fn check_phase(state: &State, event: &Event) -> Result<(), Refusal> {
         let event = event.name();
         return Err(Refusal::WrongPhase { event, phase });
     }
+    check_environment(state, event)?;
     match event {
         Event::ScriptLoaded { .. } if state.script_loaded() => Err(Refusal::ScriptLoaded),
+        // The script has no part in it.
+        Event::RunBlocked { .. } if *state.environment() == Environment::Held(Hold::Source) => Ok(()),
         Event::Stage { .. }
         | Event::AgentStarted { .. }
         | Event::ParallelItemFailed { .. }
@@ -186,4 +197,20 @@ fn check_phase(state: &State, event: &Event) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
+}
+
+/// It is prepared before the script and checked after it, each at most once; where it is held, no script is loaded.
+fn check_environment(state: &State, event: &Event) -> Result<(), Refusal> {
+    let environment = state.environment();
+    let fits = match event {
+        Event::EnvironmentPrepared { .. } | Event::EnvironmentSkipped {} => {
+            *environment == Environment::Unsaid && !state.script_loaded()
+        }
+        Event::EnvironmentChecked { .. } => {
+            matches!(environment, Environment::Prepared { .. }) && state.script_loaded()
+        }
+        Event::ScriptLoaded { .. } => !matches!(environment, Environment::Held(_)),
+        _ => true,
+    };
+    if fits { Ok(()) } else { Err(Refusal::Environment { event: event.name() }) }
 }

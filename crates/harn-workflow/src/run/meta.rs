@@ -9,7 +9,7 @@ use super::event::Label;
 use super::text::Block;
 
 /// Most criteria that a script declares.
-const DECLARED_MAX: usize = CRITERIA_MAX - ACCEPTANCE_MAX;
+const DECLARED_MAX: usize = CRITERIA_MAX - ACCEPTANCE_MAX - 1;
 
 /// What a script may say about itself, before it is checked as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,8 +51,10 @@ pub enum MetaError {
         /// The id.
         id: CriterionId,
     },
-    /// The id stands for an acceptance text of the work item.
-    #[error("`meta.acceptance` uses the id `{id}`, expected none that begins with `item.`")]
+    /// The id stands for something else: an acceptance text of the work item, or its baseline.
+    #[error(
+        "`meta.acceptance` uses the id `{id}`, expected neither `environment.baseline` nor one that begins with `item.`"
+    )]
     ReservedCriterion {
         /// The id.
         id: CriterionId,
@@ -74,6 +76,9 @@ impl MetaError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::ReservedCriterion { id } if *id == CriterionId::baseline() => {
+                Some(format!("choose another id: `{id}` is judged by the commands of the recipe"))
+            }
             Self::ReservedCriterion { id } => Some(format!(
                 "evidence may cite `{id}` as it is: it stands for an acceptance text of the work item"
             )),

@@ -11,6 +11,7 @@ use harn_ledger::{BlobRef, Recorded};
 use serde::{Deserialize, Serialize};
 
 use super::ending::Status;
+use super::environment::EnvironmentRecord;
 use super::event::Event;
 use super::evidence::Evidence;
 use super::manifest::Manifest;
@@ -46,6 +47,9 @@ pub struct Proof {
     pub evidence: Vec<Evidence>,
     /// Where the run took place.
     pub execution: ExecutionRecord,
+    /// The environment; absent where there was no recipe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<EnvironmentRecord>,
     /// The repository before and after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<RepositoryRecord>,

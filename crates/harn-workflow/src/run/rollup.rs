@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::{AcceptanceSummary, CRITERION_MAX};
 
 use super::criterion::{Criterion, CriterionId};
+use super::environment::EnvironmentRecord;
 use super::evidence::{Evidence, EvidenceStatus, Source};
 use super::id::EvidenceId;
 use super::text::Block;
@@ -41,7 +42,8 @@ pub struct CriterionResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Acceptance {
-    /// The criteria: those of the script in its order, then the acceptance texts of the work item in theirs.
+    /// The criteria: those of the script in its order, then the acceptance texts of the work item in theirs, then
+    /// `environment.baseline` where the commands of a recipe were run before and after.
     pub criteria: Vec<CriterionResult>,
     /// How many have which status.
     pub summary: AcceptanceSummary,
@@ -64,7 +66,28 @@ impl Acceptance {
         }
         summary
     }
+
+    /// Joins what the commands of the baseline say. Only a confirmed regression is held against the run; what is not
+    /// certain is among the proof's unknowns.
+    #[must_use]
+    pub(super) fn with_baseline(mut self, environment: &EnvironmentRecord) -> Self {
+        if environment.after.is_some() {
+            let status = if environment.has_regressed() {
+                CriterionStatus::Unsatisfied
+            } else {
+                CriterionStatus::Satisfied
+            };
+            let statement = Block::clip(NO_REGRESSION).expect("it is not blank");
+            let (id, sources) = (CriterionId::baseline(), vec![Source::Engine]);
+            self.criteria.push(CriterionResult { id, statement, status, evidence_ids: Vec::new(), sources });
+            self.summary = Self::count(&self.criteria);
+        }
+        self
+    }
 }
+
+/// What must hold of the baseline.
+const NO_REGRESSION: &str = "No command of the baseline is shown to fail because of the work";
 
 /// Judges the criteria by the evidence.
 ///

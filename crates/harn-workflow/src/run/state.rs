@@ -8,6 +8,7 @@ use harn_ledger::StreamId;
 use super::class::{Class, Tally, run_class};
 use super::criterion::{AcceptanceIds, CriterionId};
 use super::ending::{Failure, Status};
+use super::environment::Hold;
 use super::event::{DecisionId, Event, Label, Reason};
 use super::evidence::EvidenceStatus;
 use super::id::{AgentId, CheckId, EvidenceId};
@@ -64,10 +65,32 @@ pub(super) struct DueEvidence {
     pub(super) acceptance_ids: AcceptanceIds,
 }
 
+/// What is known of the environment of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Environment {
+    /// Nothing was said of it.
+    #[default]
+    Unsaid,
+    /// The caller did without a preparation.
+    Skipped,
+    /// It was prepared.
+    Prepared {
+        /// The receipt of that.
+        receipt: StreamId,
+        /// How many commands the baseline has.
+        commands: usize,
+    },
+    /// It must not be worked in.
+    Held(Hold),
+    /// Its commands were run again after the work.
+    Checked,
+}
+
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     phase: Phase,
+    environment: Environment,
     script_loaded: bool,
     open_agents: BTreeMap<AgentId, u32>,
     open_checks: BTreeMap<CheckId, OpenCheck>,
@@ -84,6 +107,7 @@ impl State {
     pub(super) fn new(manifest: &Manifest) -> Self {
         Self {
             phase: Phase::Created,
+            environment: Environment::Unsaid,
             script_loaded: false,
             open_agents: BTreeMap::new(),
             open_checks: BTreeMap::new(),
@@ -122,6 +146,12 @@ impl State {
     #[must_use]
     pub const fn worked(&self) -> bool {
         self.tally.worked
+    }
+
+    /// What is known of the environment.
+    #[must_use]
+    pub const fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Whether the script was loaded.
@@ -201,6 +231,17 @@ impl State {
                 self.declared =
                     meta.parts().acceptance.iter().map(|criterion| criterion.id.clone()).collect();
             }
+            Event::EnvironmentPrepared { preparation } => {
+                self.environment = match preparation.hold {
+                    Some(hold) => Environment::Held(hold),
+                    None => Environment::Prepared {
+                        receipt: preparation.receipt.id.clone(),
+                        commands: preparation.baseline.len(),
+                    },
+                };
+            }
+            Event::EnvironmentSkipped {} => self.environment = Environment::Skipped,
+            Event::EnvironmentChecked { .. } => self.environment = Environment::Checked,
             Event::Stage { .. } | Event::Log { .. } | Event::ParallelItemFailed { .. } => {}
             Event::AgentStarted { id, .. } => {
                 self.agents = self.agents.max(id.number());

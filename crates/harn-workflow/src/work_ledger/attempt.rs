@@ -109,10 +109,10 @@ impl WorkLedger {
         let state = || stream.state().map_err(|error| WorkError::from(ExecuteError::from(error)));
         let before = state()?;
         self.attempt_context(id, &before, before.attempts().len() + 1, trigger)?;
-        let mut run_id = self.new_id("run", self.now());
+        let mut run_id = self.new_id("run");
         // An attempt that was cut off before its run existed has its id all the same.
         while before.attempt_of(&run_id).is_some() {
-            run_id = self.new_id("run", self.now());
+            run_id = self.new_id("run");
         }
 
         let command = Command::Begin { run_id: run_id.clone(), trigger };

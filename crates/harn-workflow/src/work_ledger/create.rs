@@ -158,7 +158,7 @@ impl WorkLedger {
         let now = self.now();
         let id = match &draft.id {
             Some(id) => StreamId::new(id)?,
-            None => self.new_id("work", now),
+            None => self.new_id_at("work", now),
         };
         let (item, files) = draft.into_item()?;
         let intent = item.into_intent(id.clone(), now)?;

@@ -8,6 +8,7 @@ mod proof;
 mod proof_bound;
 mod proof_property;
 mod run_class;
+mod run_environment;
 mod run_golden;
 mod run_ledger;
 mod run_limits;

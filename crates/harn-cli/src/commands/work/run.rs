@@ -1,20 +1,24 @@
 //! `harn work run`, `harn work retry` and `harn work resume`
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use harn_engine::attempt::{
-    AttemptError, AttemptOptions, AttemptReport, AttemptRequest, ResumeRequest, resume_attempt, run_attempt,
+    AttemptError, AttemptOptions, AttemptReport, AttemptRequest, EnvironmentRequest, ResumeRequest,
+    resume_attempt, run_attempt,
 };
 use harn_engine::run::Stopper;
+use harn_env::prepare::Progress;
 use harn_ledger::Recorded;
 use harn_workflow::WorkLedger;
-use harn_workflow::run::{Class, Event, Failure as RunFailure, Isolation};
+use harn_workflow::run::{Class, Event, Failure as RunFailure, Hold, Isolation};
 use harn_workflow::work::{Caller, Role, Trigger};
 
 use super::super::Context;
+use super::super::env::sandbox;
 use super::adapters::adapters;
 use super::changed;
 use crate::args::{ResumeArgs, RunArgs};
@@ -23,6 +27,7 @@ use crate::failure::Failure;
 use crate::render;
 use crate::returned::returned;
 use crate::signals;
+use crate::text::safe_line;
 
 pub(super) fn run(context: &mut Context<'_, '_>, args: &RunArgs, trigger: Trigger) -> Result<Exit, Failure> {
     let isolation = isolation(args)?;
@@ -53,6 +58,12 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &RunArgs, trigger: Trigge
             options: &options,
             adapters: &adapters,
             environment: run.environment,
+            preparation: Some(EnvironmentRequest {
+                root: run.root,
+                skip: args.no_env,
+                sandbox: run.sandbox,
+                progress: run.progress,
+            }),
             lease_note: run.lease_note,
             stopper: run.stopper,
             observer: run.observer,
@@ -72,6 +83,12 @@ pub(super) fn resume(context: &mut Context<'_, '_>, args: &ResumeArgs) -> Result
             id: &id,
             adapters: &adapters,
             environment: run.environment,
+            preparation: Some(EnvironmentRequest {
+                root: run.root,
+                skip: args.no_env,
+                sandbox: run.sandbox,
+                progress: run.progress,
+            }),
             lease_note: run.lease_note,
             stopper: run.stopper,
             observer: run.observer,
@@ -82,6 +99,9 @@ pub(super) fn resume(context: &mut Context<'_, '_>, args: &ResumeArgs) -> Result
 /// What stands around an attempt while it runs.
 struct Attended<'a> {
     environment: &'a BTreeMap<OsString, OsString>,
+    root: &'a Path,
+    sandbox: &'a str,
+    progress: &'a mut dyn FnMut(Progress<'_>),
     lease_note: &'a str,
     stopper: &'a Stopper,
     observer: &'a mut dyn FnMut(&Recorded<Event>),
@@ -99,16 +119,30 @@ fn attended(
     })?;
     let lease_note = format!("{} runs it, process {}", caller.actor, std::process::id());
     let environment = context.io.environment.clone();
+    let sandbox = sandbox(context, None)?;
+    let root = context.session.project.root.clone();
     let show_progress = context.io.stderr.terminal.is_some();
-    let stderr = &mut *context.io.stderr.writer;
+    let stderr = RefCell::new(&mut *context.io.stderr.writer);
+    let say = |line: &str| {
+        // A closed stream must not end a run.
+        let _ = writeln!(stderr.borrow_mut(), "{line}");
+    };
     let mut observer = |recorded: &Recorded<Event>| {
         if show_progress && let Some(line) = render::progress(recorded) {
-            // A closed stream must not end a run.
-            let _ = writeln!(stderr, "{line}");
+            say(&line);
+        }
+    };
+    let mut progress = |it: Progress<'_>| {
+        // Whoever waits is told, also where there is no terminal.
+        if let Some(line) = render::preparing(&it).filter(|_| show_progress || it == Progress::Waiting) {
+            say(&safe_line(&line));
         }
     };
     let around = Attended {
         environment: &environment,
+        root: &root,
+        sandbox: &sandbox,
+        progress: &mut progress,
         lease_note: &lease_note,
         stopper: &stopper,
         observer: &mut observer,
@@ -124,8 +158,11 @@ fn attended(
 /// What became of the attempt, for a script that asks.
 fn exit(report: &AttemptReport) -> Exit {
     let run = &report.proof.run;
+    let environment = report.proof.environment.as_ref();
+    let hold = environment.and_then(|it| it.preparation.as_ref()).and_then(|it| it.hold);
     match (run.failure, run.class) {
         _ if report.proof.passes() => Exit::Done,
+        _ if hold == Some(Hold::Source) => Exit::Environment,
         (Some(RunFailure::Signal), _) => Exit::Interrupted,
         (_, Some(Class::Decision)) => Exit::Waiting,
         (_, Some(Class::Environment | Class::Upstream)) => Exit::Environment,

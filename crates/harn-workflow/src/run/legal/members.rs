@@ -4,14 +4,17 @@ use crate::run::agent::{AgentOutcome, TryOutcome};
 use crate::run::check::CheckOutcome;
 use crate::run::criterion::AcceptanceIds;
 use crate::run::ending::{Failure, Status};
+use crate::run::environment::{COMMANDS_MAX, Compared, FinalCheck, Preparation, TESTS_MAX};
 use crate::run::event::Event;
 use crate::run::evidence::{EVIDENCE_MAX, Source};
-use crate::run::state::{Phase, State};
+use crate::run::state::{Environment, Phase, State};
 
 use super::Refusal;
 
 pub(super) fn check(state: &State, event: &Event) -> Result<(), Refusal> {
     match event {
+        Event::EnvironmentPrepared { preparation } => check_preparation(event, preparation),
+        Event::EnvironmentChecked { check } => check_final(state, event, check),
         Event::AgentStarted { id, .. } => in_order(event, id, &state.next_agent()),
         Event::AgentTry { .. } | Event::AgentEnded { .. } => check_agent(state, event),
         Event::CheckStarted { id, acceptance_ids, .. } => {
@@ -25,6 +28,23 @@ pub(super) fn check(state: &State, event: &Event) -> Result<(), Refusal> {
         Event::RunEnded { .. } => check_end(state, event),
         _ => Ok(()),
     }
+}
+
+fn check_preparation(event: &Event, preparation: &Preparation) -> Result<(), Refusal> {
+    let held = preparation.hold.is_some();
+    consistent(event, held == preparation.reason.is_some(), "a reason exactly when it is held")?;
+    consistent(event, preparation.baseline.len() <= COMMANDS_MAX, "at most 32 commands")
+}
+
+fn check_final(state: &State, event: &Event, check: &FinalCheck) -> Result<(), Refusal> {
+    let Environment::Prepared { commands, .. } = state.environment() else {
+        return Err(Refusal::Environment { event: event.name() });
+    };
+    consistent(event, check.comparisons.len() <= *commands, "at most as many commands as the baseline has")?;
+    let named = |compared: &Compared| {
+        compared.broken.len() <= TESTS_MAX && compared.broken.len() <= compared.broken_total as usize
+    };
+    consistent(event, check.comparisons.iter().all(named), "at most three tests, and no more than there are")
 }
 
 fn check_agent(state: &State, event: &Event) -> Result<(), Refusal> {
@@ -113,6 +133,11 @@ fn check_end(state: &State, event: &Event) -> Result<(), Refusal> {
         event,
         (*failure == Some(Failure::Decision)) == matches!(state.phase(), Phase::Blocked { .. }),
         "the failure `decision` exactly when the run is blocked",
+    )?;
+    consistent(
+        event,
+        *failure != Some(Failure::Environment) || !state.script_loaded(),
+        "the failure `environment` only before the script is loaded",
     )?;
     let expected = state.class(*failure);
     if *class != expected {

@@ -7,6 +7,7 @@ use harn_ledger::{Decider as _, Recorded};
 use crate::run::class::run_class;
 use crate::run::command::Run;
 use crate::run::ending::Failure;
+use crate::run::environment::EnvironmentRecord;
 use crate::run::event::Event;
 use crate::run::evidence::Evidence;
 use crate::run::id::{AgentId, CheckId};
@@ -77,6 +78,7 @@ fn run_record(manifest: &Manifest, meta: &Meta, state: &State, end: &Recorded<Ev
 #[derive(Default)]
 struct Found {
     meta: Meta,
+    environment: Option<EnvironmentRecord>,
     agents: BTreeMap<AgentId, AgentRecord>,
     checks: BTreeMap<CheckId, CheckRecord>,
     evidence: Vec<Evidence>,
@@ -85,6 +87,18 @@ struct Found {
 impl Found {
     fn take(&mut self, recorded: &Recorded<Event>) {
         match &recorded.event {
+            Event::EnvironmentPrepared { preparation } => {
+                let preparation = Some((**preparation).clone());
+                self.environment = Some(EnvironmentRecord { preparation, after: None });
+            }
+            Event::EnvironmentSkipped {} => {
+                self.environment = Some(EnvironmentRecord { preparation: None, after: None });
+            }
+            Event::EnvironmentChecked { check } => {
+                if let Some(environment) = &mut self.environment {
+                    environment.after = Some((**check).clone());
+                }
+            }
             Event::ScriptLoaded { meta } => self.meta = meta.clone(),
             event @ Event::AgentStarted { id, .. } => {
                 self.agents.extend(start_agent(event).map(|record| (*id, record)));
@@ -114,15 +128,15 @@ impl Found {
             Event::RunEnded { repository_after, .. } => repository_after.as_ref(),
             _ => None,
         };
+        let declared = &self.meta.parts().acceptance;
+        let mut acceptance = roll_up(declared, items, frozen.execution.require_acceptance, &self.evidence);
+        if let Some(environment) = &self.environment {
+            acceptance = acceptance.with_baseline(environment);
+        }
         let mut proof = Proof {
             schema_version: frozen.schema_version,
             run,
-            acceptance: roll_up(
-                &self.meta.parts().acceptance,
-                items,
-                frozen.execution.require_acceptance,
-                &self.evidence,
-            ),
+            acceptance,
             agents: self.agents.into_values().collect(),
             checks: self.checks.into_values().collect(),
             evidence: self.evidence,
@@ -130,6 +144,7 @@ impl Found {
                 requested_isolation: frozen.execution.requested_isolation,
                 effective_isolation: frozen.execution.effective_isolation,
             },
+            environment: self.environment,
             repository: RepositoryRecord::of(frozen.repository_before.as_ref(), after),
             unknowns: Vec::new(),
             truncated: Vec::new(),

@@ -49,6 +49,10 @@ fn drop_details(proof: &mut Proof) {
         drop(record.reference.take().is_some());
         drop(record.note.take().is_some());
     }
+    let compared = proof.environment.iter_mut().flat_map(|environment| &mut environment.after);
+    for command in compared.flat_map(|after| &mut after.comparisons) {
+        drop(!std::mem::take(&mut command.broken).is_empty());
+    }
     note(proof, Part::Details, 0, total);
 }
 

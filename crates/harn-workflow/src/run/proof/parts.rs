@@ -196,6 +196,10 @@ pub enum UnknownCode {
     AgentsFailed,
     /// The run succeeded although agents or checks were cut off by its end.
     WorkUnfinished,
+    /// There is a recipe, and the caller did without it.
+    EnvironmentSkipped,
+    /// What commands of the baseline say is not certain.
+    EnvironmentUncertain,
     /// What changed in the repository cannot be told in full.
     RepositoryDriftIncomplete,
     /// The proof does not hold everything.
@@ -217,7 +221,7 @@ pub struct Unknown {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
-    /// Errors of agents and checks, commands, and summaries, references and notes of evidence.
+    /// Errors of agents and checks, commands, summaries, references and notes of evidence, and names of broken tests.
     Details,
     /// Calls of agents.
     Agents,

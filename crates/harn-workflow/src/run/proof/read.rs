@@ -131,6 +131,11 @@ fn check(proof: &Proof) -> Result<(), ReadProofError> {
             run.class == Some(Class::Decision) || run.decision_id.is_none(),
         ),
         (
+            "environment.final",
+            "a preparation before it",
+            proof.environment.as_ref().is_none_or(|it| it.preparation.is_some() || it.after.is_none()),
+        ),
+        (
             "acceptance.summary",
             "the counts of the criteria",
             proof.acceptance.summary == Acceptance::count(&proof.acceptance.criteria),
@@ -156,6 +161,7 @@ pub(super) fn verify<'a>(
         ("checks", proof.checks == again.checks),
         ("evidence", proof.evidence == again.evidence),
         ("execution", proof.execution == again.execution),
+        ("environment", proof.environment == again.environment),
         ("repository", proof.repository == again.repository),
         ("unknowns", proof.unknowns == again.unknowns),
         ("truncated", proof.truncated == again.truncated),

@@ -1,6 +1,8 @@
 //! What a proof cannot vouch for.
 
+use crate::run::criterion::CriterionId;
 use crate::run::ending::Status;
+use crate::run::environment::EnvironmentRecord;
 use crate::run::text::Line;
 
 use super::Proof;
@@ -18,7 +20,8 @@ pub(super) fn unknowns(proof: &Proof) -> Vec<Unknown> {
     let drift = proof.repository.as_ref().and_then(|repository| repository.drift.as_ref());
 
     let mut unknowns = Vec::new();
-    if proof.acceptance.criteria.is_empty() {
+    // That nothing got worse says nothing about what the run had to achieve.
+    if proof.acceptance.criteria.iter().all(|criterion| criterion.id == CriterionId::baseline()) {
         unknowns.push(unknown(
             UnknownCode::NoAcceptanceCriteria,
             "no criterion says what the run had to achieve",
@@ -33,6 +36,9 @@ pub(super) fn unknowns(proof: &Proof) -> Vec<Unknown> {
         let text = format!("the run succeeded while {agents} agents and {checks} checks had not ended");
         unknowns.push(unknown(UnknownCode::WorkUnfinished, &text));
     }
+    if let Some(environment) = &proof.environment {
+        unknowns.extend(of_environment(environment, succeeded));
+    }
     if drift.is_some_and(|drift| drift.incomplete) {
         unknowns.push(unknown(
             UnknownCode::RepositoryDriftIncomplete,
@@ -40,6 +46,29 @@ pub(super) fn unknowns(proof: &Proof) -> Vec<Unknown> {
         ));
     }
     unknowns
+}
+
+/// A baseline that was not run, and commands that say nothing for certain.
+fn of_environment(environment: &EnvironmentRecord, succeeded: bool) -> Option<Unknown> {
+    let Some(preparation) = &environment.preparation else {
+        let text = "the environment was not prepared, and nothing was compared with a baseline";
+        return Some(unknown(UnknownCode::EnvironmentSkipped, text));
+    };
+    let comparisons = environment.comparisons().count();
+    if succeeded && comparisons < preparation.baseline.len() {
+        let missing = preparation.baseline.len() - comparisons;
+        let text = format!("{missing} commands of the baseline were not run again after the work");
+        return Some(unknown(UnknownCode::EnvironmentUncertain, &text));
+    }
+    let uncertain: Vec<_> =
+        environment.comparisons().filter(|compared| !compared.verdict.is_certain()).collect();
+    let first = uncertain.first()?;
+    let (name, verdict) = (&first.name, first.verdict.as_str().replace('_', " "));
+    let more = match uncertain.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(unknown(UnknownCode::EnvironmentUncertain, &format!("{verdict}: {name}{more}")))
 }
 
 /// What is said of a proof that does not hold everything.
