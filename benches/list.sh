@@ -19,7 +19,7 @@ rounds=${1:-15}
 if [ -n "${2:-}" ]; then directory=$(mktemp -d -p "$2"); else directory=$(mktemp -d); fi
 trap 'rm -rf "$directory"' EXIT
 
-# Milliseconds that a command takes.
+# Microseconds that a command takes.
 took() {
     local from=${EPOCHREALTIME/[.,]/}
     "$@" >/dev/null
@@ -27,7 +27,8 @@ took() {
 }
 median() { sort -n | awk '{ all[NR] = $1 } END { printf "%.1f", all[int((NR + 1) / 2)] / 1000 }'; }
 
-# The most memory that the command held, in MiB: what it prints is not read until it has all of it.
+# The most memory that the command held, in MiB: of text it has all before any is read; a document is looked at while it is
+# written.
 peak() {
     local pipe=$directory/pipe pid
     mkfifo "$pipe"

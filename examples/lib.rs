@@ -10,4 +10,4 @@
 //! | `scripted_attempt` | `harn-engine`: a script that sends a process at a work item |
 //! | `harn_inside` | `harn-cli`: the whole command line as a library |
 //!
-//! `first-correction/run.sh` plays the whole loop on the command line.
+//! `first-correction/run.sh` plays the whole loop on the command line, `env-receipt/run.sh` tells three failures apart.

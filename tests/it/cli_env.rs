@@ -68,6 +68,11 @@ fn a_project_is_prepared_checked_and_shown() {
     let compared = project.harn(&["env", "compare", &id, newer, "--json"]).ok().json();
     assert_eq!(compared["comparisons"][0]["comparison"]["verdict"], "suspected_regression");
     let _ = project.harn(&["verify"]).ok();
+
+    project.item("a", PASS, &[]);
+    let owned = project.harn(&["env", "prepare", "--work", "a", "--json"]).ok().json();
+    assert_eq!(owned["intent"]["owner"], json!({ "work_item": "a" }));
+    let _ = project.harn(&["env", "prepare", "--work", "b"]).exits(3);
 }
 
 #[test]
@@ -176,6 +181,12 @@ fn a_changed_source_is_kept_or_put_back_when_a_person_says_so() {
         let held = project.harn(&["env", "prepare", "--json"]).exits(6).json();
         let id = held["receipt"]["id"].as_str().unwrap();
         project.item("a", PASS, &[]);
+        let shown = project.harn(&["env", "show"]).ok().stdout;
+        for line in
+            ["changed by setup:", "  added    more.txt", "  content  src.txt", "try: harn env resolve"]
+        {
+            assert!(shown.contains(line), "{line} in {shown}");
+        }
 
         let refused = project.harn(&["env", "prepare", "--json"]).exits(3);
         assert_eq!(refused.code(), "source_unresolved");
@@ -189,6 +200,7 @@ fn a_changed_source_is_kept_or_put_back_when_a_person_says_so() {
         assert_eq!(resolved["restored"], restored);
         let twice = project.harn(&["env", "resolve", id, flag, "--reason", "x", "--json"]).exits(3);
         assert_eq!(twice.code(), "nothing_to_resolve");
+        assert!(project.harn(&["env", "show"]).ok().stdout.contains("resolved: the "));
         let _ = project.harn(&["verify"]).ok();
         // What was kept is the starting point, which the same set-up does not change again.
         let _ = project.harn(&["env", "prepare"]).exits(if flag == "--keep" { 0 } else { 6 });

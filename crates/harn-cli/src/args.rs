@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use checkpoint::{CheckpointArgs, VerifyArgs};
 pub use disposition::{DispositionArg, DispositionArgs, OutcomeArg};
-pub use env::{CheckArgs, EnvCommand, PrepareArgs, ResolveArgs};
+pub use env::{CheckArgs, EnvCommand, PrepareArgs, RecipeArgs, ResolveArgs};
 pub use import::{HarneryArgs, ImportCommand};
 pub use look::{ListArgs, LogArgs, ShowArgs, SortKey, WhyArgs};
 pub use repair::RepairArgs;

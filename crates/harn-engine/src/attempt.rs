@@ -191,7 +191,7 @@ pub fn run_attempt(request: AttemptRequest<'_>) -> Result<AttemptReport, Attempt
         governed.receipts(environment::Of {
             works,
             actor: caller.actor.as_str(),
-            owner: Owner { work_item: id.clone(), attempt: begun.attempt_context.number() },
+            owner: Owner { work_item: id.clone(), attempt: Some(begun.attempt_context.number()) },
             run_id: &begun.run_id,
             variables: environment,
             subscription_only: options.subscription_only,

@@ -4,10 +4,13 @@
 //! of everything would have, without `.harn/state` and without other checkouts of the same repository; they are made with a
 //! private index and private objects. (Git renews the times of objects that are there already.) Without Git, or before the first commit, every file is read. Two fingerprints can be compared by path.
 
+mod digest;
+mod entry;
 mod git;
 mod hash;
 mod names;
 mod nested;
+mod quick;
 mod walk;
 
 use std::cmp::Ordering;
@@ -16,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 use harn_ledger::Digest;
 use serde::{Deserialize, Serialize};
+
+pub use entry::{Entry, Mode};
 
 use crate::key::KeyFile;
 use crate::recipe::ProjectPath;
@@ -53,18 +58,6 @@ pub enum Source {
     },
     /// By reading every file that is not ignored.
     Walk,
-}
-
-/// A file or link in a tree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Entry {
-    /// Where it is.
-    pub path: String,
-    /// What it is, as Git writes it: `100644`, `100755`, `120000` for a link, `160000` for a repository.
-    pub mode: String,
-    /// Git's id of its content, or SHA-256 where every file was read. Zeros for a repository without a commit.
-    pub id: String,
 }
 
 /// A repository inside of the tree.
@@ -296,16 +289,7 @@ impl Fingerprint {
     /// The digest of what the tree holds. Which commit is checked out makes no difference.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let mut alone = self.clone();
-        alone.forget_commits();
-        Digest::of(&alone.to_bytes())
-    }
-
-    fn forget_commits(&mut self) {
-        if let Source::Git { commit, .. } = &mut self.source {
-            commit.clear();
-        }
-        self.nested.iter_mut().for_each(|nested| nested.fingerprint.forget_commits());
+        digest::of(self)
     }
 
     /// The paths in which `self` differs from what was `before`; at most `max` are named.

@@ -11,6 +11,7 @@ mod source;
 mod turn;
 
 use std::path::Path;
+use std::time::Duration;
 
 use harn_ledger::{Ledger, Stream, StreamId, Timestamp};
 
@@ -52,8 +53,8 @@ pub struct Request<'a> {
     pub actor: &'a str,
     /// The new receipt's id.
     pub id: StreamId,
-    /// The present moment.
-    pub now: Timestamp,
+    /// Tells the present moment. Asked when nobody else prepares the project any more.
+    pub now: &'a dyn Fn() -> Timestamp,
     /// Is told what happens.
     pub progress: &'a mut dyn FnMut(Progress<'_>),
 }
@@ -62,12 +63,24 @@ pub struct Request<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// Another preparation of the project is under way, and is waited for.
-    Waiting,
+    /// Another preparation of the project is under way, and is waited for. Its receipt and who asked for it, unless it has none
+    /// yet.
+    Waiting(Option<(&'a StreamId, &'a str)>),
     /// The set-up of that receipt still holds.
     Reused(&'a StreamId),
     /// A command begins.
     Begins(Stage, &'a str),
+    /// A command that runs printed something. It runs for so long, and printed that many bytes in all.
+    Printed {
+        /// Where it belongs.
+        stage: Stage,
+        /// What it is called.
+        name: &'a str,
+        /// How long it runs.
+        elapsed: Duration,
+        /// How many bytes it printed.
+        bytes: u64,
+    },
     /// A command ended.
     Ended(Stage, &'a CommandResult),
     /// A tool does not work, so the set-up is done once more.
@@ -77,21 +90,21 @@ pub enum Progress<'a> {
 /// Prepares the project: set-up unless one of before still holds, tools, baseline. The receipt has an end when this returns
 /// without an error, also when it is held.
 pub fn prepare(request: Request<'_>) -> Result<Stream<Receipt>, PrepareError> {
-    let _turn = turn::take(request.root, request.progress)?;
+    let _turn = turn::take(request.ledger, request.root, request.cancel, request.progress)?;
     check_resolved(request.ledger, request.root)?;
     let running = begin(request, Purpose::Prepare {}, None)?;
     running.go(&mut |_| None)
 }
 
 /// Waits until nobody else prepares the project.
-pub(crate) fn wait_for_turn(root: &Path) -> Result<Turn, PrepareError> {
-    turn::take(root, &mut |_| {})
+pub(crate) fn wait_for_turn(ledger: &Ledger, root: &Path) -> Result<Turn, PrepareError> {
+    turn::take(ledger, root, &Cancel::new(), &mut |_| {})
 }
 
 /// Sees whether the tools of `receipt` still work, before work goes on that was prepared. Nothing else is done again.
 pub fn check_tools(request: Request<'_>, receipt: &StreamId) -> Result<Stream<Receipt>, PrepareError> {
     let before = prepared(&request, receipt)?;
-    let _turn = turn::take(request.root, request.progress)?;
+    let _turn = turn::take(request.ledger, request.root, request.cancel, request.progress)?;
     let purpose = Purpose::Tools { receipt: receipt.clone() };
     let running = begin(request, purpose, Some(&recipe_in(before.intent())))?;
     running.go(&mut |_| None)
@@ -101,7 +114,7 @@ pub fn check_tools(request: Request<'_>, receipt: &StreamId) -> Result<Stream<Re
 pub fn check(request: Request<'_>, receipt: &StreamId) -> Result<Stream<Receipt>, PrepareError> {
     let before = prepared(&request, receipt)?;
     let state = before.state()?;
-    let _turn = turn::take(request.root, request.progress)?;
+    let _turn = turn::take(request.ledger, request.root, request.cancel, request.progress)?;
     let purpose = Purpose::Check { receipt: receipt.clone() };
     let running = begin(request, purpose, Some(&recipe_in(before.intent())))?;
     running.go(&mut |index| state.baseline(index).map(CommandResult::seen))
@@ -161,7 +174,7 @@ fn begin<'a>(
         source: source::store(request.ledger, &source)?,
         saved,
         owner: request.owner.clone(),
-        created_at: request.now,
+        created_at: (request.now)(),
     };
     let stream = request.ledger.create::<Receipt>(
         request.id.as_str(),
@@ -218,15 +231,14 @@ impl Running<'_> {
                 let last = last.map(|done| done.result.seen());
                 let Some(last) = last else { return Ok(()) };
                 let rerun = if needs_rerun(before.as_ref(), &last) && !self.request.cancel.is_cancelled() {
-                    let rerun = self.run(Stage::Final, index, 2)?.seen();
-                    if self.request.cancel.is_cancelled() {
-                        // What was stopped confirms nothing.
-                        return Ok(());
-                    }
-                    Some(rerun)
+                    Some(self.run(Stage::Final, index, 2)?.seen())
                 } else {
                     None
                 };
+                if self.request.cancel.is_cancelled() {
+                    // What was stopped confirms nothing.
+                    return Ok(());
+                }
                 let comparison = compare(before.as_ref(), &last, rerun.as_ref());
                 self.record(Event::ResultCompared { index, comparison })
             }
@@ -257,7 +269,7 @@ impl Running<'_> {
         };
         let name = if stage == Stage::Tools { &recipe.tools[place].name } else { &command.name };
         (self.request.progress)(Progress::Begins(stage, name));
-        let result = executed::run(&self.request, name, command, expect)?;
+        let result = executed::run(&mut self.request, stage, name, command, expect)?;
         (self.request.progress)(Progress::Ended(stage, &result));
         self.record(Event::CommandEnded { stage, index, round, result: Box::new(result.clone()) })?;
         Ok(result)
@@ -285,6 +297,18 @@ pub fn check_resolved(ledger: &Ledger, root: &Path) -> Result<(), PrepareError> 
         Some((_, id, true)) => Err(PrepareError::Unresolved { id }),
         _ => Ok(()),
     }
+}
+
+/// The preparation or check of the project that is under way: its receipt, and who asked for it.
+fn under_way(ledger: &Ledger, root: &Path) -> Option<(StreamId, String)> {
+    let root = root.to_string_lossy();
+    let open = readable(ledger).ok()?.into_iter().filter(|stream| {
+        stream.intent().root == root && stream.state().is_ok_and(|state| state.end().is_none())
+    });
+    let last = open.max_by_key(|stream| (stream.intent().created_at, stream.id().clone()))?;
+    let history = last.history().ok()?;
+    let actor = history.first()?.domain()?.actor.to_string();
+    Some((last.id().clone(), actor))
 }
 
 /// The receipts that can be read. One that cannot says nothing about the others.

@@ -177,7 +177,7 @@ impl Recipe {
         Digest::of(self.canonical().as_bytes())
     }
 
-    fn check(&self) -> Result<(), InvalidRecipe> {
+    pub(crate) fn check(&self) -> Result<(), InvalidRecipe> {
         let lists = [
             ("setup", self.setup.len(), SETUP_MAX),
             ("tools", self.tools.len(), TOOLS_MAX),

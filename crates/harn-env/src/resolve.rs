@@ -154,7 +154,7 @@ impl From<ReadError> for ResolveError {
 pub fn resolve(request: Request<'_>) -> Result<Resolved, ResolveError> {
     let Request { ledger, root, receipt: id, resolution, reason, actor } = request;
     let receipt = ledger.stream::<Receipt>(id.as_str())?;
-    let _turn = crate::prepare::wait_for_turn(root).map_err(ResolveError::Lock)?;
+    let _turn = crate::prepare::wait_for_turn(ledger, root).map_err(ResolveError::Lock)?;
     let state = receipt.state()?;
     let Some(after) = state.source_after().filter(|_| state.waits_for_a_person()) else {
         return Err(ResolveError::NothingToResolve { id: id.clone() });

@@ -57,14 +57,14 @@ pub enum EnvCommand {
         command: String,
     },
     /// Print what a set-up depends on, and why the last one does not hold
-    Key(PrepareArgs),
+    Key(RecipeArgs),
     /// Print what the source tree holds
     Fingerprint,
 }
 
 /// What governs a preparation.
 #[derive(Debug, Args)]
-pub struct PrepareArgs {
+pub struct RecipeArgs {
     /// A recipe that replaces the project's as a whole; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
@@ -72,6 +72,17 @@ pub struct PrepareArgs {
     /// architecture]
     #[arg(long, value_name = "TEXT")]
     pub sandbox_version: Option<String>,
+}
+
+/// `harn env prepare`
+#[derive(Debug, Args)]
+pub struct PrepareArgs {
+    /// What governs it.
+    #[command(flatten)]
+    pub recipe: RecipeArgs,
+    /// The work item that it is for
+    #[arg(long, value_name = "WORK-ID")]
+    pub work: Option<String>,
     /// Who acts [default: `$HARN_ACTOR`, `$USER` or `operator`]
     #[arg(long)]
     pub actor: Option<String>,

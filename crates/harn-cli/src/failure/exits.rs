@@ -3,7 +3,8 @@
 use crate::exit::Exit;
 
 /// Codes of errors that are not refusals.
-const EXITS: [(Exit, &[&str]); 5] = [
+const EXITS: [(Exit, &[&str]); 6] = [
+    (Exit::Interrupted, &["stopped"]),
     (Exit::Usage, &["no_such_event"]),
     (Exit::WorkFailed, &["replay_diverged"]),
     (Exit::Busy, &["busy", "conflict", "lease_held", "running"]),

@@ -3,13 +3,13 @@
 use harn_env::compare::{Comparison, Verdict};
 use harn_env::key::Key;
 use harn_env::prepare::Progress;
-use harn_env::receipt::{CommandResult, Intent, Output, Purpose, Receipt, Stage, State};
+use harn_env::receipt::{CommandResult, Intent, Output, Purpose, Receipt, Resolution, Stage, State};
 use harn_env::recipe::Origin;
 use harn_ledger::Stream;
 use serde_json::{Value, json};
 
 use super::item::to_the_second;
-use super::log::seconds;
+use super::log::{seconds, word};
 use super::page::Page;
 use crate::text::{Palette, columns, safe_line};
 
@@ -34,6 +34,15 @@ pub(crate) fn receipt(intent: &Intent, state: &State, width: usize, palette: Pal
     if let Some(reason) = &summary.reason {
         page.field("reason", reason);
     }
+    match summary.resolved {
+        Some(Resolution::Keep) => page.line("resolved", "the edits were kept"),
+        Some(Resolution::Restore) => page.line("resolved", "the files were put back"),
+        None if state.waits_for_a_person() => {
+            page.line("try", &format!("harn env resolve {} --keep --reason TEXT", summary.id));
+            page.line("try", &format!("harn env resolve {} --restore --reason TEXT", summary.id));
+        }
+        None => {}
+    }
     page.line("recipe", &recipe_line(intent));
     if let Some(reused) = &summary.reused_from {
         page.line("set-up reused from", reused.as_str());
@@ -52,6 +61,7 @@ pub(crate) fn receipt(intent: &Intent, state: &State, width: usize, palette: Pal
             command(&mut page, &done.result, again);
         }
     }
+    changes(&mut page, state);
     if !state.comparisons().is_empty() {
         page.section("what that says");
         let names = intent.recipe.iter().flat_map(|recipe| &recipe.baseline);
@@ -70,6 +80,19 @@ pub(crate) fn receipt(intent: &Intent, state: &State, width: usize, palette: Pal
     page.into_text()
 }
 
+/// The paths in which the source differed.
+fn changes(page: &mut Page, state: &State) {
+    for (after, changed) in state.changes().filter(|(_, changed)| !changed.paths.is_empty()) {
+        page.section(&format!("changed by {after}"));
+        for (path, change) in &changed.paths {
+            page.token(&format!("  {:8} ", word(*change)), path);
+        }
+        if changed.left_out > 0 {
+            page.item("  ", &format!("and {} more", changed.left_out));
+        }
+    }
+}
+
 fn recipe_line(intent: &Intent) -> String {
     match &intent.origin {
         Some(Origin::Plan) => "from the plan".to_owned(),
@@ -86,8 +109,8 @@ fn command(page: &mut Page, result: &CommandResult, again: &str) {
         String::new()
     };
     page.item("  ", &format!("{}: {}{again}, {took}{limit}", result.name, result.outcome));
-    if let Some(error) = &result.error {
-        page.item("     ", error);
+    for words in result.error.iter().chain(&result.note) {
+        page.item("     ", words);
     }
     if !result.passed() {
         for output in result.stderr.iter().chain(&result.stdout) {
@@ -153,7 +176,10 @@ pub(crate) fn key(key: &Key, last: Option<(&Stream<Receipt>, &[String])>, palett
 /// What happens in a preparation or a check, for a person who waits.
 pub(crate) fn preparing(progress: &Progress<'_>) -> Option<String> {
     Some(match progress {
-        Progress::Waiting => "another preparation of this project is under way; waiting for it".to_owned(),
+        Progress::Waiting(None) => {
+            "another preparation of this project is under way; waiting for it".to_owned()
+        }
+        Progress::Waiting(Some((receipt, actor))) => format!("waiting for {receipt}, which {actor} began"),
         Progress::Reused(receipt) => format!("the set-up of {receipt} still holds"),
         Progress::Begins(stage, name) => format!("{stage}: {name}"),
         Progress::Ended(stage, result) => format!("{stage}: {} {}", result.name, result.outcome),

@@ -116,7 +116,7 @@ impl Receipts<'_, '_> {
             owner: Some(owner.clone()),
             actor,
             id: works.new_id("env"),
-            now: works.now(),
+            now: &|| works.now(),
             progress: &mut **progress,
         })
     }

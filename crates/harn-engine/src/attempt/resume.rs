@@ -70,7 +70,7 @@ pub fn resume_attempt(request: ResumeRequest<'_>) -> Result<AttemptReport, Attem
 
     let mut governed = preparation.map(Governed::new).transpose()?;
     let parts = stream.intent().parts();
-    let attempt = parts.attempt_context.as_ref().map_or(1, AttemptContext::number);
+    let attempt = parts.attempt_context.as_ref().map(AttemptContext::number);
     let mut receipts = governed.as_mut().map(|governed| {
         governed.receipts(Of {
             works,

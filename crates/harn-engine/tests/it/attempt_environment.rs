@@ -100,7 +100,7 @@ fn it_is_prepared_before_the_script_and_compared_after_it() {
     for head in [&before.receipt, &after.receipt] {
         let stream = receipt(&project, &head.id);
         assert_eq!(stream.head().unwrap().hash, head.hash);
-        assert_eq!(stream.intent().owner, Some(Owner { work_item: id.clone(), attempt: 1 }));
+        assert_eq!(stream.intent().owner, Some(Owner { work_item: id.clone(), attempt: Some(1) }));
     }
     assert_eq!(
         receipt(&project, &after.receipt.id).intent().purpose,

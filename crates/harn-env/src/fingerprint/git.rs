@@ -12,7 +12,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Entry, FingerprintError, STATE, Source, names, nested};
+use super::{Entry, FingerprintError, Mode, STATE, Source, names, quick};
 use crate::command::{Cancel, CommandSpec, Environment, Exit, Finished, Limits, Outcome, Streams, run};
 
 /// How long a call may take.
@@ -36,9 +36,17 @@ pub(super) fn look(root: &Path) -> Result<Option<Found>, FingerprintError> {
         return Ok(None);
     }
     let git = Git::new(root);
-    let Some(commit) = git.commit()? else { return Ok(None) };
     let private = tempfile::tempdir().map_err(|source| read_failed(root, source))?;
-    let git = git.privately(private.path())?;
+    if let Some(found) = quick::look(&git, private.path())? {
+        return Ok(Some(found));
+    }
+    thorough(&git, private.path())
+}
+
+/// Looks at everything, whatever Git remembers of it.
+pub(super) fn thorough(git: &Git<'_>, private: &Path) -> Result<Option<Found>, FingerprintError> {
+    let Some(commit) = git.commit()? else { return Ok(None) };
+    let git = git.privately(&private.join("whole"))?;
     git.take_off_marks()?;
     let unborn = git.take_in()?;
     let tree = git.line(&["write-tree"])?;
@@ -89,15 +97,15 @@ fn read_failed(root: &Path, source: io::Error) -> FingerprintError {
 }
 
 /// Calls of Git in one tree.
-struct Git<'a> {
-    root: &'a Path,
+pub(super) struct Git<'a> {
+    pub(super) root: &'a Path,
     variables: Vec<(&'static str, OsString)>,
     /// Checkouts of the same repository below the root, relative to it.
     checkouts: Vec<PathBuf>,
 }
 
 impl<'a> Git<'a> {
-    const fn new(root: &'a Path) -> Self {
+    pub(super) const fn new(root: &'a Path) -> Self {
         Self { root, variables: Vec::new(), checkouts: Vec::new() }
     }
 
@@ -117,7 +125,8 @@ impl<'a> Git<'a> {
     }
 
     /// The same calls with an index and objects of their own.
-    fn privately(self, private: &Path) -> Result<Self, FingerprintError> {
+    pub(super) fn privately(&self, private: &Path) -> Result<Self, FingerprintError> {
+        fs::create_dir(private).map_err(|source| read_failed(self.root, source))?;
         let path = |name: &str| -> Result<PathBuf, FingerprintError> {
             let answer = self.answer(&["rev-parse", "--git-path", name], None)?;
             let line = answer.strip_suffix(b"\n").unwrap_or(&answer).to_vec();
@@ -238,7 +247,7 @@ impl<'a> Git<'a> {
             let (head, path) = (std::str::from_utf8(&entry[..tab]).ok()?, &entry[tab + 1..]);
             let mut words = head.split(' ');
             let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
-            Some(Entry { path: names::text(path), mode: mode.to_owned(), id: id.to_owned() })
+            Some(Entry { path: names::text(path), mode: Mode::of_git(mode)?, id: id.to_owned() })
         };
         let entries = answer.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()).map(read);
         let mut entries = entries
@@ -246,7 +255,7 @@ impl<'a> Git<'a> {
             .ok_or_else(|| FingerprintError::Answer { command: command.join(" ") })?;
         entries.extend(unborn.into_iter().map(|path| Entry {
             path: names::text(path.as_os_str().as_bytes()),
-            mode: nested::REPOSITORY.to_owned(),
+            mode: Mode::Repository,
             id: "0".repeat(tree.len()),
         }));
         entries.sort_unstable_by(|one, other| one.path.cmp(&other.path));
@@ -260,12 +269,16 @@ impl<'a> Git<'a> {
         Ok(paths.map(names::text).collect())
     }
 
-    fn line(&self, arguments: &[&str]) -> Result<String, FingerprintError> {
+    pub(super) fn line(&self, arguments: &[&str]) -> Result<String, FingerprintError> {
         Ok(String::from_utf8_lossy(&self.answer(arguments, None)?).trim().to_owned())
     }
 
     /// What a call answers that passes.
-    fn answer(&self, arguments: &[&str], input: Option<Vec<u8>>) -> Result<Vec<u8>, FingerprintError> {
+    pub(super) fn answer(
+        &self,
+        arguments: &[&str],
+        input: Option<Vec<u8>>,
+    ) -> Result<Vec<u8>, FingerprintError> {
         let (finished, answer) = self.call(arguments, input)?;
         if finished.outcome == Outcome::Passed && finished.stdout.sink_bytes == finished.stdout.total_bytes {
             return Ok(answer);
@@ -283,7 +296,7 @@ impl<'a> Git<'a> {
         FingerprintError::Git { root: self.root.to_owned(), command: arguments.join(" "), why }
     }
 
-    fn call(
+    pub(super) fn call(
         &self,
         arguments: &[&str],
         input: Option<Vec<u8>>,

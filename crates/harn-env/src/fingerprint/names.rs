@@ -7,6 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// The bytes of a path as text: what is not UTF-8 becomes `\xNN`, a backslash `\\`.
 pub(super) fn text(path: &[u8]) -> String {
+    // As nearly every path is.
+    if !path.contains(&b'\\')
+        && let Ok(text) = std::str::from_utf8(path)
+    {
+        return text.to_owned();
+    }
     let mut out = String::new();
     for chunk in path.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -2,14 +2,11 @@
 
 use std::path::Path;
 
-use super::{Entry, FingerprintError, Nested, names, take};
-
-/// The mode of a repository in a tree.
-pub(super) const REPOSITORY: &str = "160000";
+use super::{Entry, FingerprintError, Mode, Nested, names, take};
 
 /// Looks at each repository in the tree. A submodule that is not checked out holds nothing.
 pub(super) fn look(root: &Path, entries: &[Entry]) -> Result<Vec<Nested>, FingerprintError> {
-    let repositories = entries.iter().filter(|entry| entry.mode == REPOSITORY);
+    let repositories = entries.iter().filter(|entry| entry.mode == Mode::Repository);
     let mut nested = Vec::new();
     for entry in repositories {
         let place = names::path(root, &entry.path);

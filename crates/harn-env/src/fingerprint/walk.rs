@@ -12,7 +12,7 @@ use std::thread;
 
 use ignore::WalkBuilder;
 
-use super::{Entry, FingerprintError, STATE, hash, names};
+use super::{Entry, FingerprintError, Mode, STATE, hash, names};
 use crate::key::is_manifest;
 
 /// Most threads.
@@ -106,12 +106,12 @@ fn entry(path: &Path, text: &str) -> Result<Entry, FingerprintError> {
     let found = fs::symlink_metadata(path)
         .map_err(|source| FingerprintError::Read { path: text.to_owned(), source })?;
     let mode = if found.is_symlink() {
-        "120000"
+        Mode::Link
     } else if found.permissions().mode() & 0o100 != 0 {
-        "100755"
+        Mode::Executable
     } else {
-        "100644"
+        Mode::File
     };
     let id = hash::digest(path, text)?.to_string();
-    Ok(Entry { path: text.to_owned(), mode: mode.to_owned(), id })
+    Ok(Entry { path: text.to_owned(), mode, id })
 }

@@ -46,6 +46,9 @@ pub enum PrepareError {
     /// Evidence cannot be stored.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// It was stopped before there was a receipt.
+    #[error("it was stopped while another preparation of the project was under way")]
+    Stopped,
     /// The project cannot be locked.
     #[error("cannot wait for another preparation of `{path}`")]
     Lock {
@@ -72,6 +75,7 @@ impl PrepareError {
             Self::Execute(ExecuteError::Facts(error)) => error.code(),
             Self::Execute(ExecuteError::Append(error)) => error.code(),
             Self::Blob(error) => error.code(),
+            Self::Stopped => "stopped",
             Self::Lock { .. } => "lock_failed",
         }
     }

@@ -176,8 +176,10 @@ impl Event {
             Self::Started {} | Self::SetupReused { .. } | Self::ResultCompared { .. } => Ok(()),
             Self::CommandEnded { result, .. } => {
                 check_line("name", &result.name, NAME_MAX)?;
-                if let Some(error) = &result.error {
-                    check_block("error", error, REASON_MAX)?;
+                for (what, text) in [("error", &result.error), ("note", &result.note)] {
+                    if let Some(text) = text {
+                        check_block(what, text, REASON_MAX)?;
+                    }
                 }
                 for output in result.stdout.iter().chain(&result.stderr) {
                     at_most("an excerpt", output.tail.len(), EXCERPT_MAX)?;

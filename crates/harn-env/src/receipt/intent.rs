@@ -5,7 +5,7 @@ use harn_ledger::{BlobRef, Digest, StreamId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::key::Key;
-use crate::recipe::{Origin, Recipe};
+use crate::recipe::{InvalidRecipe, Origin, Recipe};
 
 /// Longest path of a project, in characters.
 const ROOT_MAX: usize = 1_000;
@@ -35,7 +35,7 @@ pub struct Intent {
     /// What of that only the disk had: what preparation may change is kept, so that it can be put back.
     #[serde(default, skip_serializing_if = "Saved::is_empty")]
     pub saved: Saved,
-    /// The attempt that it belongs to.
+    /// The work that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
     /// When it was begun.
@@ -100,14 +100,15 @@ impl Saved {
     }
 }
 
-/// The attempt that a receipt belongs to.
+/// The work that a receipt belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Owner {
     /// The work item.
     pub work_item: StreamId,
-    /// The attempt's number.
-    pub attempt: u32,
+    /// The attempt's number; absent when it was prepared by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
 }
 
 /// Why an intent is refused.
@@ -123,6 +124,9 @@ pub enum InvalidIntent {
     /// The path is not one.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// The recipe is out of its bounds.
+    #[error(transparent)]
+    Recipe(#[from] InvalidRecipe),
     /// A recipe and its origin come together.
     #[error("a receipt has a recipe exactly when it says where that comes from")]
     Origin,
@@ -135,6 +139,7 @@ impl Intent {
             return Err(InvalidIntent::SchemaVersion { found: self.schema_version });
         }
         check_line("path", &self.root, ROOT_MAX)?;
+        self.recipe.as_ref().map_or(Ok(()), Recipe::check)?;
         if self.recipe.is_some() == self.origin.is_some() { Ok(()) } else { Err(InvalidIntent::Origin) }
     }
 }

@@ -20,9 +20,13 @@ pub struct CommandResult {
     /// How the program exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,
-    /// Why it did not start, or what of its output was missed: up to 1,000 characters.
+    /// Why it did not start, or what its output does not show: up to 1,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What it left behind: processes that were ended, or that keep its output open. It says nothing about whether the command
+    /// passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
     /// How long it could have taken, in seconds.
@@ -58,7 +62,7 @@ impl CommandResult {
         Seen { outcome: self.outcome, exit: self.exit, signature: self.signature.clone() }
     }
 
-    /// Whether it passed and nothing of it was missed.
+    /// Whether it passed and showed what it was to show.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.outcome == Outcome::Passed && self.error.is_none()

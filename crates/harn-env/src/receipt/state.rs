@@ -11,6 +11,7 @@ use super::words::fitting;
 use super::{Refusal, Stage};
 use crate::command::Outcome;
 use crate::compare::Comparison;
+use crate::fingerprint::Difference;
 use crate::recipe::Recipe;
 
 /// A receipt, as far as its log goes.
@@ -29,7 +30,7 @@ pub struct State {
     reused: Option<StreamId>,
     retried: Option<String>,
     done: Vec<Done>,
-    compared: Vec<(Stage, Snapshot, Vec<String>)>,
+    compared: Vec<(Stage, Snapshot, Difference)>,
     resolved: Option<Resolution>,
     comparisons: Vec<Comparison>,
     end: Option<(End, Option<String>)>,
@@ -115,8 +116,7 @@ impl State {
             }
             Event::SetupRetried { reason } => self.retried = Some(reason.clone()),
             Event::SourceCompared { after, source, changed } => {
-                let paths = changed.paths.iter().map(|(path, _)| path.clone()).collect();
-                self.compared.push((*after, *source, paths));
+                self.compared.push((*after, *source, changed.clone()));
             }
             Event::ResultCompared { comparison, .. } => self.comparisons.push(comparison.clone()),
             Event::SourceResolved { resolution, .. } => self.resolved = Some(*resolution),
@@ -164,9 +164,11 @@ impl State {
             }
             match self.compared.iter().find(|(stage, ..)| *stage == after) {
                 None => return Step::CompareSource { after },
-                Some((.., changed)) if !changed.is_empty() => {
-                    let named: Vec<_> = changed.iter().take(3).map(|path| format!("`{path}`")).collect();
-                    let more = changed.len().saturating_sub(named.len());
+                Some((.., changed)) if !changed.paths.is_empty() => {
+                    let named: Vec<_> =
+                        changed.paths.iter().take(3).map(|(path, _)| format!("`{path}`")).collect();
+                    let all = changed.paths.len() as u64 + changed.left_out;
+                    let more = all - named.len() as u64;
                     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                     let what = if after == Stage::Setup { "preparation" } else { "the baseline" };
                     return Step::held(Hold::Source, &format!("{what} changed {}{more}", named.join(", ")));
@@ -270,6 +272,11 @@ impl State {
     #[must_use]
     pub const fn resolved(&self) -> Option<Resolution> {
         self.resolved
+    }
+
+    /// How the source differed, by the stage after which it was looked at.
+    pub fn changes(&self) -> impl Iterator<Item = (Stage, &Difference)> {
+        self.compared.iter().map(|(after, _, changed)| (*after, changed))
     }
 
     /// The source as it was found last.

@@ -127,8 +127,11 @@ fn is_web_token(token: &[u8]) -> bool {
 }
 
 fn follows_bearer(line: &[u8], start: usize, token: &[u8]) -> bool {
-    let before = line[..start].trim_ascii_end().to_ascii_lowercase();
-    token.len() >= 8 && (before.ends_with(b"bearer") || before.ends_with(b"authorization: basic"))
+    let before = line[..start].trim_ascii_end();
+    let ends_with = |words: &[u8]| {
+        before.len().checked_sub(words.len()).is_some_and(|at| before[at..].eq_ignore_ascii_case(words))
+    };
+    token.len() >= 8 && (ends_with(b"bearer") || ends_with(b"authorization: basic"))
 }
 
 /// Values of names that speak of secrets: `password=…`, `"api_key": "…"`.

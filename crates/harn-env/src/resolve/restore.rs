@@ -11,11 +11,8 @@ use harn_ledger::{Ledger, Stream};
 use tempfile::Builder;
 
 use super::ResolveError;
-use crate::fingerprint::{Fingerprint, checked_out, place, take};
+use crate::fingerprint::{Fingerprint, Mode, checked_out, place, take};
 use crate::receipt::{Receipt, Snapshot};
-
-/// The kind of a link, as Git writes it.
-const LINK: &str = "120000";
 
 /// What is to be done to one path.
 enum Step {
@@ -72,7 +69,7 @@ fn step(
         return Ok(Step::Remove);
     }
     let saved = receipt.intent().saved.files.iter().find(|file| file.path == path);
-    let is_link = entry.is_some_and(|entry| entry.mode == LINK);
+    let is_link = entry.is_some_and(|entry| entry.mode == Mode::Link);
     let (bytes, mode) = match saved {
         Some(saved) => (ledger.blobs().get(&saved.content)?, Some(saved.mode)),
         None => match checked_out(root, before, path)? {
@@ -84,7 +81,7 @@ fn step(
         return Ok(Step::Link { target: bytes });
     }
     // Of a committed file Git knows only whether it can be executed.
-    let executable = entry.is_some_and(|entry| entry.mode == "100755");
+    let executable = entry.is_some_and(|entry| entry.mode == Mode::Executable);
     let mode = mode.or(extra.map(|file| file.mode)).unwrap_or(if executable { 0o755 } else { 0o644 });
     Ok(Step::Write { bytes, mode })
 }

@@ -291,7 +291,7 @@ fn a_tree_without_a_commit_is_read_whole() {
     symlink("a/one.txt", directory.path().join("link")).unwrap();
     let before = take(directory.path(), &[]).unwrap();
     assert_eq!(*before.source(), Source::Walk);
-    let paths: Vec<(&str, &str)> = before.entries().iter().map(|it| (&*it.path, &*it.mode)).collect();
+    let paths: Vec<(&str, &str)> = before.entries().iter().map(|it| (&*it.path, it.mode.as_str())).collect();
     assert_eq!(
         paths,
         [

@@ -73,7 +73,7 @@ fn intent(course: &Course) -> Intent {
             files: vec![SavedFile { path: "f".to_owned(), mode: 0o644, content: BlobRef::of(b"f") }],
             left_out: 2,
         },
-        owner: Some(Owner { work_item: id("work-1"), attempt: 2 }),
+        owner: Some(Owner { work_item: id("work-1"), attempt: Some(2) }),
         created_at: Timestamp::from_microseconds(1),
     }
 }
@@ -100,6 +100,7 @@ fn any_result() -> impl Strategy<Value = CommandResult> {
                 name: "command".to_owned(),
                 outcome,
                 exit,
+                note: error.clone(),
                 error,
                 duration_ms,
                 limit_seconds,

@@ -8,25 +8,35 @@ use harn_engine::attempt::redactor;
 use harn_engine::run::Stopper;
 use harn_env::command::Environment;
 use harn_env::prepare::{self, Progress, Request};
-use harn_env::receipt::{End, Hold, Receipt, State};
+use harn_env::receipt::{End, Hold, Owner, Receipt, State};
 use harn_env::recipe::{Chosen, RECIPE_MAX, Recipe};
-use harn_ledger::Stream;
+use harn_ledger::{Decider as _, Stream};
+use harn_workflow::work::Work;
 use serde_json::json;
 
 use super::super::Context;
 use super::{receipt_or_last, receipts};
-use crate::args::{CheckArgs, PrepareArgs};
+use crate::args::{CheckArgs, PrepareArgs, RecipeArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::ids::resolve;
 use crate::render;
 use crate::signals;
 use crate::text::safe_line;
 
 pub(super) fn prepare(context: &mut Context<'_, '_>, args: &PrepareArgs) -> Result<Exit, Failure> {
-    let plan = plan(context, args.plan.as_deref())?;
+    let plan = plan(context, args.recipe.plan.as_deref())?;
     let recipe = prepare::recipe_of(&context.session.project.root, plan.as_deref())?;
-    let asked = (args.sandbox_version.as_deref(), args.actor.as_deref());
-    let stream = attended(context, asked, &recipe, prepare::prepare)?;
+    let owner = match &args.work {
+        Some(work) => {
+            let work_item = resolve(context.session.works.ledger(), Work::KIND, work, false)?;
+            Some(Owner { work_item, attempt: None })
+        }
+        None => None,
+    };
+    let asked = (args.recipe.sandbox_version.as_deref(), args.actor.as_deref());
+    let prepare = |request: Request<'_>| prepare::prepare(Request { owner, ..request });
+    let stream = attended(context, asked, &recipe, prepare)?;
     print(context, &stream)
 }
 
@@ -40,7 +50,7 @@ pub(super) fn check(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<E
     print(context, &stream)
 }
 
-pub(super) fn key(context: &mut Context<'_, '_>, args: &PrepareArgs) -> Result<Exit, Failure> {
+pub(super) fn key(context: &mut Context<'_, '_>, args: &RecipeArgs) -> Result<Exit, Failure> {
     let root = context.session.project.root.clone();
     let plan = plan(context, args.plan.as_deref())?;
     let recipe = prepare::recipe_of(&root, plan.as_deref())?;
@@ -93,7 +103,7 @@ fn attended(
     let stderr = &mut *context.io.stderr.writer;
     let mut progress = |it: Progress<'_>| {
         // Whoever waits is told, also where there is no terminal.
-        if let Some(line) = render::preparing(&it).filter(|_| show || it == Progress::Waiting) {
+        if let Some(line) = render::preparing(&it).filter(|_| show || matches!(it, Progress::Waiting(_))) {
             // A closed stream must not end it.
             let _ = writeln!(stderr, "{}", safe_line(&line));
         }
@@ -110,7 +120,7 @@ fn attended(
         owner: None,
         actor: caller.actor.as_str(),
         id: works.new_id("env"),
-        now: works.now(),
+        now: &|| works.now(),
         progress: &mut progress,
     })?)
 }

@@ -134,7 +134,9 @@ fn attended(
     };
     let mut progress = |it: Progress<'_>| {
         // Whoever waits is told, also where there is no terminal.
-        if let Some(line) = render::preparing(&it).filter(|_| show_progress || it == Progress::Waiting) {
+        if let Some(line) =
+            render::preparing(&it).filter(|_| show_progress || matches!(it, Progress::Waiting(_)))
+        {
             say(&safe_line(&line));
         }
     };

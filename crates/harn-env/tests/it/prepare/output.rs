@@ -108,7 +108,10 @@ fn b32_a_secret_is_kept_nowhere() {
 fn b35_a_command_that_forks_and_exits_leaves_nothing() {
     let script = "{ sleep 300; echo late >src/late.rs; } >/dev/null 2>&1 & echo $! >\"$OUT/pid\"";
     let project = Project::new(recipe(&[command("install", script)], &[], &[]));
-    assert_eq!(story(&project.prepare()), "ready: setup install passed");
+    let receipt = project.prepare();
+    assert_eq!(story(&receipt), "ready: setup install passed");
+    let note = result(&receipt, 0).note.unwrap();
+    assert!(note.starts_with("what it left running was ended: "), "{note}");
     assert!(!is_running(pid_in(&project.out("pid"))));
     assert!(!project.root().join("src/late.rs").exists());
 }

@@ -169,7 +169,7 @@ impl Project {
             owner: None,
             actor: "tester",
             id: StreamId::new(&format!("env-{number}")).unwrap(),
-            now: Timestamp::from_microseconds(number),
+            now: &|| Timestamp::from_microseconds(number),
             progress,
         })
     }

@@ -164,7 +164,7 @@ fn b13_the_last_set_up_counts_and_not_a_good_one_before_it() {
         left_behind(&project, &good, |_| {}, &results(&good, recorded));
         project.noted();
         let after = project.ask(&mut |_| {}, |mut request| {
-            request.now = Timestamp::from_microseconds(2_000);
+            request.now = &|| Timestamp::from_microseconds(2_000);
             prepare::prepare(request)
         });
         assert!(story(&after.unwrap()).starts_with("ready: setup install passed"), "{recorded}");

@@ -138,15 +138,17 @@ fn two_preparations_take_turns() {
     let (first, second, waited) = thread::scope(|scope| {
         let first = scope.spawn(|| {
             let mut waited = 0;
-            let mut progress = |it: Progress<'_>| waited += usize::from(it == Progress::Waiting);
+            let mut progress = |it: Progress<'_>| waited += usize::from(matches!(it, Progress::Waiting(_)));
             (project.ask(&mut progress, prepare::prepare).unwrap(), waited)
         });
         wait_for_line(&project.out("log"));
         let second = scope.spawn(|| {
             let mut waited = 0;
             let mut progress = |it: Progress<'_>| {
-                if it == Progress::Waiting {
+                if let Progress::Waiting(holder) = it {
                     waited += 1;
+                    let (receipt, actor) = holder.unwrap();
+                    assert_eq!((receipt.as_str(), actor), ("env-1", "tester"));
                     std::fs::write(project.out("told"), "").unwrap();
                 }
             };
@@ -160,4 +162,20 @@ fn two_preparations_take_turns() {
     // The set-up of the first is known when the second has its turn.
     assert_eq!(story(&second), "ready: baseline unit passed");
     assert_eq!(project.noted(), ["install", "end", "unit", "end", "unit", "end"]);
+}
+
+/// A stop also ends the wait for another preparation; there is no receipt of it.
+#[test]
+fn a_stop_ends_the_wait_for_a_turn() {
+    let project = Project::new(recipe(&[command("install", "")], &[], &[]));
+    let held = std::fs::File::open(project.root()).unwrap();
+    held.lock().unwrap();
+    let mut progress = |it: Progress<'_>| {
+        if it == Progress::Waiting(None) {
+            project.cancel.cancel();
+        }
+    };
+    let error = project.ask(&mut progress, prepare::prepare).unwrap_err();
+    assert_eq!(error.code(), "stopped");
+    assert!(project.noted().is_empty());
 }

@@ -65,6 +65,7 @@ fn plain_result() -> CommandResult {
         outcome: Outcome::Failed,
         exit: Some(Exit::Code(1)),
         error: None,
+        note: None,
         duration_ms: 1,
         limit_seconds: 30,
         stdout: None,
