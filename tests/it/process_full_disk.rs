@@ -56,6 +56,22 @@ expect 0 work retry a --adapter exec --exec 'echo done'
 expect 0 work run b
 expect 0 work accept a
 expect 0 verify
+
+# The disk gets full while a command of a preparation is at work: its receipt has no end, and nothing of it is reused.
+cat >plan.json <<'PLAN'
+{"schema":"environment.v1","setup":[{"name":"install","argv":["sh","-c",
+ "test -e full || exit 0; head -c 2000000 /dev/zero >.harn/state/filler 2>/dev/null; head -c 100000 /dev/urandom"]}]}
+PLAN
+touch full
+expect 6 env prepare --plan plan.json
+grep -q 'room' err || fail "the error does not say what is wrong"
+rm .harn/state/filler full
+expect 0 verify
+expect 0 env show
+grep -q '^status: interrupted' out || fail "the receipt is not interrupted"
+expect 0 env prepare --plan plan.json
+grep -q 'install: passed' out || fail "the set-up was not done again"
+expect 0 verify
 "#;
 
 #[test]

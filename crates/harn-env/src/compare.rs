@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::{Exit, Outcome};
 
+pub(crate) use signature::FailedTests;
 pub use signature::Signature;
 
 /// What a run of a command came to.

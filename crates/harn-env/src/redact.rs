@@ -9,6 +9,9 @@ mod rules;
 
 use std::io;
 
+use aho_corasick::AhoCorasick;
+use memchr::memrchr;
+
 use crate::command::Sink;
 
 /// What stands in the place of a secret.
@@ -24,25 +27,39 @@ const SECRET_NAMES: [&str; 8] =
     ["CREDENTIAL", "PASSWD", "PASSWORD", "PRIVATE_KEY", "SECRET", "TOKEN", "API_KEY", "ACCESS_KEY"];
 
 /// Knows what to mask.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Redactor {
     /// The longest first, so that one that holds another is masked whole.
     values: Vec<Vec<u8>>,
+    /// What a text must have in it to be looked at line by line.
+    signs: AhoCorasick,
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Redactor {
     /// Masks what looks like a secret.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self { values: Vec::new(), signs: rules::signs(&[]) }
     }
 
-    /// Masks these values too, wherever they stand. Those of fewer than 6 bytes are left out.
+    /// Masks these values too, wherever they stand. Of a value with several lines each counts for itself. Those of fewer than 6
+    /// bytes are left out.
     #[must_use]
     pub fn with_values<V: Into<Vec<u8>>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
-        self.values.extend(values.into_iter().map(Into::into).filter(|value| value.len() >= VALUE_MIN));
+        for value in values {
+            let value: Vec<u8> = value.into();
+            let lines = value.split(|byte| matches!(byte, b'\n' | b'\r'));
+            self.values.extend(lines.filter(|line| line.len() >= VALUE_MIN).map(<[u8]>::to_vec));
+        }
         self.values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         self.values.dedup();
+        self.signs = rules::signs(&self.values);
         self
     }
 
@@ -111,9 +128,25 @@ struct Stream {
     in_private_key: bool,
 }
 
+/// Passes the whole lines on before the first in which a secret can be, and gives back the rest.
+fn pass_clean_lines<'a>(redactor: &Redactor, chunk: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+    let Some(last) = memrchr(b'\n', chunk) else { return chunk };
+    let lines = &chunk[..=last];
+    let sign = redactor.signs.find(lines).map_or(lines.len(), |sign| sign.start());
+    let clean = memrchr(b'\n', &lines[..sign]).map_or(0, |end| end + 1);
+    out.extend_from_slice(&lines[..clean]);
+    &chunk[clean..]
+}
+
 impl Stream {
     fn receive(&mut self, redactor: &Redactor, mut chunk: &[u8], out: &mut Vec<u8>) {
         while !chunk.is_empty() {
+            if self.held.is_empty() && !self.in_private_key {
+                chunk = pass_clean_lines(redactor, chunk, out);
+                if chunk.is_empty() {
+                    return;
+                }
+            }
             let end = chunk.iter().position(|byte| *byte == b'\n').map_or(chunk.len(), |end| end + 1);
             let room = PIECE_MAX - self.held.len();
             let (taken, rest) = chunk.split_at(end.min(room));
@@ -139,6 +172,10 @@ impl Stream {
 
     fn flush(&mut self, redactor: &Redactor, end: usize, out: &mut Vec<u8>) {
         let piece: Vec<u8> = self.held.drain(..end).collect();
+        if !self.in_private_key && !redactor.signs.is_match(&piece) {
+            out.extend_from_slice(&piece);
+            return;
+        }
         if rules::begins_private_key(&piece) {
             // A second beginning inside a block is a part of the block.
             if !std::mem::replace(&mut self.in_private_key, true) {
@@ -156,5 +193,69 @@ impl Stream {
             return;
         }
         rules::mask(&piece, &redactor.values, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The text with every line looked at, whatever is in it.
+    fn thorough(redactor: &Redactor, text: &str) -> Vec<u8> {
+        let mut out = Vec::new();
+        for line in text.as_bytes().split_inclusive(|byte| *byte == b'\n') {
+            rules::mask(line, &redactor.values, &mut out);
+        }
+        out
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        let parts = [
+            "\n",
+            " ",
+            "\"",
+            "=",
+            ": ",
+            "x",
+            "7",
+            "word",
+            "Bearer ",
+            "authorization: BASIC ",
+            "eyJhbGciOi.eyJzdWIi.",
+            "abcdefghijklmnopqrstuvwxyz012345",
+            "ghp_",
+            "sk-",
+            "AKIA",
+            "Token",
+            "API_KEY",
+            "password=",
+            "https://u:",
+            "@host/",
+            "hunter2secret",
+            "é",
+        ];
+        prop::collection::vec(prop::sample::select(parts.to_vec()), 0..60).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        /// What is passed on without being looked at has no secret, and how a text is cut makes no difference.
+        #[test]
+        fn the_quick_way_masks_the_same(text in any_text(), size in 1_usize..50) {
+            let redactor = Redactor::new().with_values(["hunter2secret"]);
+            let expected = thorough(&redactor, &text);
+            let mut out = Vec::new();
+            let mut stream = Stream::default();
+            text.as_bytes().chunks(size).for_each(|chunk| stream.receive(&redactor, chunk, &mut out));
+            stream.finish(&redactor, &mut out);
+            prop_assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&expected));
+        }
+    }
+
+    #[test]
+    fn each_line_of_a_value_is_masked() {
+        let redactor = Redactor::new().with_values(["first line\nsecond line\r\nx"]);
+        assert_eq!(redactor.text("a second line x"), format!("a {MASK} x"));
     }
 }

@@ -79,9 +79,9 @@ impl Ends {
 
     /// Head and tail as one text, like [`Captured::excerpt`].
     #[must_use]
-    pub fn excerpt(self) -> String {
+    pub fn excerpt(&self) -> String {
         let total_bytes = self.0.total();
-        let head_tail::Ends { head, tail, gap } = self.0.finish();
+        let head_tail::Ends { head, tail, gap } = self.0.clone().finish();
         let (sha256, valid_utf8) = (String::new(), true);
         let sink_bytes = total_bytes;
         let kept = Captured {

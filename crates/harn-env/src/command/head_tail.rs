@@ -7,7 +7,7 @@ use std::str;
 const LONGEST_PART: usize = 3;
 
 /// The first and the last bytes of a stream, within fixed limits.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct HeadTail {
     head_limit: usize,
     tail_limit: usize,

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use memchr::{memchr, memmem, memrchr};
 use serde::{Deserialize, Serialize};
 
 use crate::command::Exit;
 
-/// Most tests that are kept of one run.
+/// Most tests that are kept of one run: the first by name.
 const TESTS_MAX: usize = 500;
+/// Most tests that are read of one run.
+const READ_MAX: usize = 10_000;
+/// Longest line that may name a test, in bytes.
+const NAMING_MAX: usize = 4 << 10;
 /// Longest name of a test that is kept, in characters.
 const TEST_MAX: usize = 300;
 /// How many last lines are kept, where no test is named.
@@ -35,15 +40,26 @@ impl Signature {
     /// else the last lines, standard error first.
     #[must_use]
     pub fn of(exit: Option<Exit>, stdout: &str, stderr: &str) -> Self {
-        let tests = failed_tests(stdout).chain(failed_tests(stderr)).chain(failed_in_junit(stdout));
-        let tests: BTreeSet<String> =
-            tests.map(|name| name.chars().take(TEST_MAX).collect()).take(TESTS_MAX).collect();
+        let mut found = FailedTests::default();
+        for text in [stdout, stderr] {
+            found.receive(text.as_bytes());
+            found.receive(b"\n");
+        }
+        Self::from_parts(exit, found, stdout, stderr)
+    }
+
+    /// The same from what was found while the outputs came, and from what is kept of them.
+    pub(crate) fn from_parts(exit: Option<Exit>, found: FailedTests, stdout: &str, stderr: &str) -> Self {
+        let tests = found.tests.into_iter().chain(failed_in_junit(stdout).map(|name| cut(&name)));
+        let tests: BTreeSet<String> = tests.collect();
+        let tests: BTreeSet<String> = tests.into_iter().take(TESTS_MAX).collect();
         if !tests.is_empty() {
             return Self { exit: None, tests, lines: Vec::new() };
         }
         let text = if stderr.trim().is_empty() { stdout } else { stderr };
-        let mut lines: Vec<String> = text.lines().map(normalised).filter(|line| !line.is_empty()).collect();
-        lines.drain(..lines.len().saturating_sub(LINES_MAX));
+        let lines = text.lines().rev().map(normalised).filter(|line| !line.is_empty());
+        let mut lines: Vec<String> = lines.take(LINES_MAX).collect();
+        lines.reverse();
         Self { exit, tests, lines }
     }
 
@@ -65,20 +81,66 @@ impl Signature {
     }
 }
 
-/// Tests that libtest (`test a::b ... FAILED`) or nextest (`FAIL [ 0.01s] crate a::b`) says have failed.
-fn failed_tests(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.lines().filter_map(|line| {
-        let line = line.trim();
-        let libtest = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"));
-        let nextest = || {
-            let (_, rest) = line.strip_prefix("FAIL [")?.split_once(']')?;
-            let name = rest
-                .trim()
-                .trim_start_matches(|c: char| c == '(' || c.is_ascii_digit() || c == '/' || c == ')');
-            Some(name.trim()).filter(|name| !name.is_empty())
-        };
-        libtest.or_else(nextest).map(str::to_owned)
-    })
+/// Finds failed tests in an output as it comes, however long it is.
+#[derive(Debug, Default)]
+pub(crate) struct FailedTests {
+    tests: BTreeSet<String>,
+    /// The line that has no end yet, as far as it may name a test.
+    held: Vec<u8>,
+}
+
+impl FailedTests {
+    pub(crate) fn receive(&mut self, chunk: &[u8]) {
+        let Some(last) = memrchr(b'\n', chunk) else { return self.hold(chunk) };
+        let (mut lines, rest) = chunk.split_at(last + 1);
+        if !self.held.is_empty() {
+            let first = memchr(b'\n', lines).map_or(lines.len(), |end| end + 1);
+            self.hold(&lines[..first]);
+            let line = std::mem::take(&mut self.held);
+            self.look(&line);
+            lines = &lines[first..];
+        }
+        // Most output names no failed test.
+        if memmem::find(lines, b"FAIL").is_some() {
+            lines.split(|byte| *byte == b'\n').for_each(|line| self.look(line));
+        }
+        self.hold(rest);
+    }
+
+    /// Takes over what another output named.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.tests.extend(other.tests);
+    }
+
+    fn hold(&mut self, part: &[u8]) {
+        let room = NAMING_MAX - self.held.len();
+        self.held.extend_from_slice(&part[..part.len().min(room)]);
+    }
+
+    fn look(&mut self, line: &[u8]) {
+        if self.tests.len() < READ_MAX
+            && let Ok(line) = std::str::from_utf8(line)
+        {
+            self.tests.extend(failed_test(line).map(cut));
+        }
+    }
+}
+
+fn cut(name: &str) -> String {
+    name.chars().take(TEST_MAX).collect()
+}
+
+/// The test that libtest (`test a::b ... FAILED`) or nextest (`FAIL [ 0.01s] crate a::b`) says has failed.
+fn failed_test(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let libtest = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"));
+    let nextest = || {
+        let (_, rest) = line.strip_prefix("FAIL [")?.split_once(']')?;
+        let name =
+            rest.trim().trim_start_matches(|c: char| c == '(' || c.is_ascii_digit() || c == '/' || c == ')');
+        Some(name.trim()).filter(|name| !name.is_empty())
+    };
+    libtest.or_else(nextest)
 }
 
 /// Test cases of `JUnit`'s XML that hold a failure or an error.
@@ -166,5 +228,26 @@ mod tests {
         assert_eq!(of(&"line\n".repeat(100)).lines.len(), LINES_MAX);
         // Standard output where standard error is silent.
         assert_eq!(Signature::of(None, "x", " \n").lines, ["x"]);
+    }
+
+    /// However an output is cut into chunks, and however long it is, its failed tests are found.
+    #[test]
+    fn failed_tests_are_found_as_the_output_comes() {
+        let noise = "x".repeat(NAMING_MAX + 10);
+        let text = format!(
+            "test a ... FAILED\n{noise}\ntest b ... ok\n     FAIL [ 1s] c d\ntest e ... FAILED\r\nrest"
+        );
+        for size in [1, 3, 7, 4096, text.len()] {
+            let mut found = FailedTests::default();
+            text.as_bytes().chunks(size).for_each(|chunk| found.receive(chunk));
+            assert_eq!(found.tests.into_iter().collect::<Vec<_>>(), ["a", "c d", "e"], "{size}");
+        }
+        // Of many the first by name are kept, in whatever order they came.
+        let names = |order: &mut dyn Iterator<Item = usize>| {
+            let text: Vec<String> = order.map(|number| format!("test t{number:04} ... FAILED\n")).collect();
+            Signature::of(None, &text.concat(), "").tests
+        };
+        assert_eq!(names(&mut (0..900)), names(&mut (0..900).rev()));
+        assert_eq!(names(&mut (0..900)).len(), TESTS_MAX);
     }
 }

@@ -48,6 +48,8 @@ pub(super) fn run(
         finished
     };
     let (printed, words) = (stdout.text(), stderr.text());
+    let mut failed_tests = stdout.take_failed();
+    failed_tests.extend(stderr.take_failed());
     let unmet = expect.filter(|expect| !expect.is_met_by(&printed) && !expect.is_met_by(&words));
     let error = match (&finished.start_error, unmet) {
         (Some(error), _) => Some(request.redactor.text(&error.to_string())),
@@ -57,7 +59,9 @@ pub(super) fn run(
         _ => None,
     };
     let signature = match finished.outcome {
-        Outcome::Failed | Outcome::Timeout => Signature::of(finished.exit, &printed, &words),
+        Outcome::Failed | Outcome::Timeout => {
+            Signature::from_parts(finished.exit, failed_tests, &printed, &words)
+        }
         _ => Signature::default(),
     };
     let blobs = request.ledger.blobs();

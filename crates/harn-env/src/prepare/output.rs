@@ -6,6 +6,7 @@ use harn_ledger::Blobs;
 
 use super::PrepareError;
 use crate::command::{Ends, Sink};
+use crate::compare::FailedTests;
 use crate::receipt::{EXCERPT_MAX, Output};
 use crate::redact::{Redacted, Redactor};
 
@@ -17,6 +18,7 @@ const WHOLE_MAX: usize = 4 << 20;
 pub(super) struct Kept {
     whole: Vec<u8>,
     ends: Ends,
+    failed: FailedTests,
 }
 
 impl Sink for Kept {
@@ -24,6 +26,7 @@ impl Sink for Kept {
         // One byte more than may be kept tells that there was more.
         let room = (WHOLE_MAX + 1).saturating_sub(self.whole.len());
         self.whole.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        self.failed.receive(chunk);
         self.ends.receive(chunk)
     }
 }
@@ -34,9 +37,20 @@ pub(super) fn masked<'a>(redactor: &'a Redactor, kept: &'a mut Kept) -> Redacted
 }
 
 impl Kept {
-    /// The text as far as it is kept.
+    /// The text, or as much of its beginning and its end as is kept.
     pub(super) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.whole).into_owned()
+        if self.is_whole() { String::from_utf8_lossy(&self.whole).into_owned() } else { self.ends.excerpt() }
+    }
+
+    /// The failed tests that it names, wherever in it. They are taken out.
+    pub(super) fn take_failed(&mut self) -> FailedTests {
+        // The last line may have no end.
+        self.failed.receive(b"\n");
+        std::mem::take(&mut self.failed)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.whole.len() <= WHOLE_MAX
     }
 
     /// Stores it; none when nothing was printed. `bytes` is how much the command printed.
@@ -44,7 +58,7 @@ impl Kept {
         if bytes == 0 {
             return Ok(None);
         }
-        let whole = self.whole.len() <= WHOLE_MAX;
+        let whole = self.is_whole();
         let excerpt = self.ends.excerpt();
         let kept = if whole { self.whole } else { excerpt.clone().into_bytes() };
         let content = blobs.put(&kept)?;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use aho_corasick::AhoCorasick;
+
 use super::MASK;
 
 /// Beginnings of the tokens of known services, and how many characters of a token follow at least.
@@ -32,6 +34,20 @@ const PREFIXES: [(&str, usize); 21] = [
 /// Names whose value is a secret, in lower case. A longer name may end with one of them.
 const NAMES: [&str; 9] =
     ["password", "passwd", "secret", "token", "api_key", "apikey", "access_key", "private_key", "credential"];
+
+/// What every other secret has in it, or right before it: headers, web tokens, URLs, private keys.
+const OTHERS: [&str; 5] = ["bearer", "authorization", "eyj", "://", "private key-----"];
+
+/// Finds where a secret can be at all: text without a match has none.
+pub(super) fn signs(values: &[Vec<u8>]) -> AhoCorasick {
+    let known = PREFIXES.iter().map(|(prefix, _)| prefix.as_bytes());
+    let words = NAMES.iter().chain(&OTHERS).map(|word| word.as_bytes());
+    let patterns = known.chain(words).chain(values.iter().map(Vec::as_slice));
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(patterns)
+        .expect("some dozens of short patterns are not too many")
+}
 
 /// Whether a byte may be a part of a token.
 pub(super) const fn is_of_token(byte: u8) -> bool {

@@ -141,3 +141,15 @@ fn a_directory_that_is_not_there_is_told() {
     let here = format!("{}\n", project.root().canonicalize().unwrap().join("sub").display());
     assert_eq!(project.kept(result(&receipt, 0).stdout.as_ref()), here.as_bytes());
 }
+
+/// A failed test is found wherever in an output it is named, also where the output is too long to be kept.
+#[test]
+fn b22_a_failed_test_is_found_in_the_middle_of_a_long_output() {
+    let noise = "yes 'some words of a long output' | head -c 3000000; echo;";
+    let script = format!("{noise} echo 'test deep::inside ... FAILED'; {noise} exit 101");
+    let project = Project::new(recipe(&[], &[], &[command("unit", &script)]));
+    let receipt = project.prepare();
+    let unit = result(&receipt, 0);
+    assert!(!unit.stdout.unwrap().whole);
+    assert_eq!(unit.signature.tests().iter().collect::<Vec<_>>(), ["deep::inside"]);
+}
