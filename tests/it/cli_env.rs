@@ -67,6 +67,8 @@ fn a_project_is_prepared_checked_and_shown() {
     let newer = again["receipt"]["id"].as_str().unwrap();
     let compared = project.harn(&["env", "compare", &id, newer, "--json"]).ok().json();
     assert_eq!(compared["comparisons"][0]["comparison"]["verdict"], "suspected_regression");
+    assert_eq!(compared["source"], json!({ "paths": [["broken", "added"]], "left_out": 0 }));
+    assert!(project.harn(&["env", "compare", &id, newer]).ok().stdout.contains("  added    broken\n"));
     let _ = project.harn(&["verify"]).ok();
 
     project.item("a", PASS, &[]);

@@ -11,7 +11,7 @@ mod why;
 
 pub(crate) use item::{item, item_document, listed_rows, past_item, rows};
 pub(crate) use log::{event_document, log, progress};
-pub(crate) use receipt::{key, preparing, receipt, receipt_document, tests_line};
+pub(crate) use receipt::{changed_source, key, preparing, receipt, receipt_document, tests_line};
 pub(crate) use report::{report, report_document};
 pub(crate) use run::{RunRow, ShownRun, proof, run, run_rows};
 pub(crate) use why::explanation;

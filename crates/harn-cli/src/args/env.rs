@@ -32,7 +32,7 @@ pub enum EnvCommand {
     },
     /// List receipts, newest first
     List,
-    /// Compare the baselines of two receipts
+    /// Compare the baselines and the sources of two receipts
     Compare {
         /// The one before
         #[arg(value_name = "BEFORE")]

@@ -1,6 +1,7 @@
 //! A receipt: what was done, what came of it, and what it says about the work.
 
 use harn_env::compare::{Comparison, Verdict};
+use harn_env::fingerprint::Difference;
 use harn_env::key::Key;
 use harn_env::prepare::Progress;
 use harn_env::receipt::{CommandResult, Intent, Output, Purpose, Receipt, Resolution, Stage, State};
@@ -82,15 +83,29 @@ pub(crate) fn receipt(intent: &Intent, state: &State, width: usize, palette: Pal
 
 /// The paths in which the source differed.
 fn changes(page: &mut Page, state: &State) {
-    for (after, changed) in state.changes().filter(|(_, changed)| !changed.paths.is_empty()) {
-        page.section(&format!("changed by {after}"));
-        for (path, change) in &changed.paths {
-            page.token(&format!("  {:8} ", word(*change)), path);
-        }
-        if changed.left_out > 0 {
-            page.item("  ", &format!("and {} more", changed.left_out));
-        }
+    for (after, changed) in state.changes() {
+        changed_paths(page, &format!("changed by {after}"), changed);
     }
+}
+
+fn changed_paths(page: &mut Page, what: &str, changed: &Difference) {
+    if changed.paths.is_empty() {
+        return;
+    }
+    page.section(what);
+    for (path, change) in &changed.paths {
+        page.token(&format!("  {:8} ", word(*change)), path);
+    }
+    if changed.left_out > 0 {
+        page.item("  ", &format!("and {} more", changed.left_out));
+    }
+}
+
+/// The paths in which the sources of two receipts differ.
+pub(crate) fn changed_source(changed: &Difference, palette: Palette) -> String {
+    let mut page = Page::new(usize::MAX, palette);
+    changed_paths(&mut page, "changed source", changed);
+    page.into_text()
 }
 
 fn recipe_line(intent: &Intent) -> String {

@@ -50,11 +50,15 @@ pub(super) fn restore(
         let step = step(ledger, root, receipt, &before, &path)?;
         steps.push((path, step));
     }
+    // What was added may be in the way of what was there.
+    steps.sort_by_key(|(_, step)| !matches!(step, Step::Remove));
     for (path, step) in &steps {
         perform(&place(root, path), step)
             .map_err(|source| ResolveError::Write { path: path.clone(), source })?;
     }
-    Ok(steps.into_iter().map(|(path, _)| path).collect())
+    let mut paths: Vec<String> = steps.into_iter().map(|(path, _)| path).collect();
+    paths.sort_unstable();
+    Ok(paths)
 }
 
 fn step(
@@ -90,20 +94,38 @@ fn perform(path: &Path, step: &Step) -> io::Result<()> {
     match step {
         Step::Remove => fs::remove_file(path),
         Step::Write { bytes, mode } => {
-            let directory = path.parent().unwrap_or(path);
-            fs::create_dir_all(directory)?;
+            let directory = make_way(path)?;
             let new = Builder::new().prefix(".harn-").tempfile_in(directory)?;
             fs::write(new.path(), bytes)?;
             fs::set_permissions(new.path(), Permissions::from_mode(*mode))?;
             new.persist(path).map(drop).map_err(|error| error.error)
         }
         Step::Link { target } => {
-            let directory = path.parent().unwrap_or(path);
-            fs::create_dir_all(directory)?;
+            let directory = make_way(path)?;
             let new = Builder::new().prefix(".harn-").tempdir_in(directory)?;
             let link = new.path().join("link");
             symlink(OsStr::from_bytes(target), &link)?;
             fs::rename(link, path)
         }
     }
+}
+
+/// Makes the directory of a file that is to be written, and takes directories away that stand in its place and hold no file.
+fn make_way(path: &Path) -> io::Result<&Path> {
+    if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+        remove_empty(path)?;
+    }
+    let directory = path.parent().unwrap_or(path);
+    fs::create_dir_all(directory)?;
+    Ok(directory)
+}
+
+fn remove_empty(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_empty(&entry.path())?;
+        }
+    }
+    fs::remove_dir(directory)
 }

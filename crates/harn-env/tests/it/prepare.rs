@@ -4,6 +4,7 @@
 mod check;
 mod output;
 mod project;
+mod resolve;
 mod reuse;
 mod source;
 mod stages;

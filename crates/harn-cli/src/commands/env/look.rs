@@ -1,8 +1,9 @@
 //! `harn env show`, `harn env list`, `harn env compare` and `harn env fingerprint`
 
+use harn_env::fingerprint::Fingerprint;
 use harn_env::prepare::PrepareError;
-use harn_env::receipt::{CommandResult, Stage};
-use harn_ledger::StreamError;
+use harn_env::receipt::{CommandResult, Receipt, Stage};
+use harn_ledger::{Stream, StreamError};
 use serde_json::{Value, json};
 
 use super::super::Context;
@@ -11,6 +12,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render;
 use crate::text::{columns, safe_line};
+
+/// Most paths of a difference that are named.
+const PATHS_MAX: usize = 200;
 
 pub(super) fn show(context: &mut Context<'_, '_>, id: Option<&str>) -> Result<Exit, Failure> {
     let stream = receipt_or_last(context, id, |_| true)?;
@@ -72,13 +76,26 @@ pub(super) fn compare(context: &mut Context<'_, '_>, before: &str, after: &str) 
         context.output.text("no commands to compare\n");
     }
     context.output.text(&columns(&rows, context.io.width()));
+    let changed = source(context, &after)?.difference(&source(context, &before)?, PATHS_MAX);
+    context.output.text(&render::changed_source(&changed, context.palette));
     context.output.document(json!({
         "schema_version": 1,
         "before": before.id(),
         "after": after.id(),
         "comparisons": items,
+        "source": changed,
     }));
     Ok(Exit::Done)
+}
+
+/// What the source of a receipt held before anything ran.
+fn source(context: &Context<'_, '_>, receipt: &Stream<Receipt>) -> Result<Fingerprint, Failure> {
+    let bytes =
+        context.session.works.blobs().get(&receipt.intent().source.content).map_err(PrepareError::from)?;
+    Fingerprint::from_bytes(&bytes).ok_or_else(|| {
+        let message = format!("the fingerprint of `{}` cannot be read", receipt.id());
+        Failure::new(Exit::Damaged, "blob_damaged", message)
+    })
 }
 
 pub(super) fn fingerprint(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
