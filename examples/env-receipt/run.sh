@@ -6,46 +6,12 @@
 # Uses the program in $HARN if that is set, else builds it. Needs Cargo and Git.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../harness.sh"
 
-if [ -z "${HARN:-}" ]; then
-    cargo build --quiet --locked --manifest-path "$here/../../Cargo.toml" -p harn-cli
-    target=$(cargo metadata --format-version 1 --no-deps --manifest-path "$here/../../Cargo.toml" |
-        sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
-    HARN=$target/debug/harn
-fi
-harn=$HARN
-
-directory=$(mktemp -d)
-trap 'rm -rf "$directory"' EXIT
 cp -R "$here/project" "$directory/project"
 cd "$directory/project"
 # What is built stays in the project, in a directory that Git ignores.
-unset HARN HARN_ROOT HARN_ACTOR HARN_CHILD CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR RUSTFLAGS RUSTDOCFLAGS RUST_BACKTRACE
-
-path=$PATH
-
-say() { printf '\n# %s\n' "$*"; }
-
-# Prints a command, runs it, and checks how it ended.
-expect() {
-    local code=$1 found=0
-    shift
-    printf '\n$ harn %s\n' "$*"
-    PATH=$path "$harn" "$@" >"$directory/output" 2>&1 || found=$?
-    cat "$directory/output"
-    if [ "$found" -ne "$code" ]; then
-        printf '\nexpected exit code %s, found %s\n' "$code" "$found" >&2
-        exit 1
-    fi
-}
-
-# The last command's output has this line.
-shows() {
-    if ! grep -qF -- "$1" "$directory/output"; then
-        printf '\nexpected the output to contain: %s\n' "$1" >&2
-        exit 1
-    fi
-}
+unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR RUSTFLAGS RUSTDOCFLAGS RUST_BACKTRACE
 
 git_() { git -c user.name=example -c user.email=example@example.org -c commit.gpgsign=false "$@"; }
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null

@@ -5,50 +5,12 @@
 # Uses the program in $HARN if that is set, else builds it.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../harness.sh"
 
-if [ -z "${HARN:-}" ]; then
-    cargo build --quiet --locked --manifest-path "$here/../../Cargo.toml" -p harn-cli
-    target=$(cargo metadata --format-version 1 --no-deps --manifest-path "$here/../../Cargo.toml" |
-        sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
-    HARN=$target/debug/harn
-fi
-harn=$HARN
-
-project=$(mktemp -d)
-trap 'rm -rf "$project"' EXIT
+project=$directory/project
+mkdir "$project"
 cp "$here/workflow.mjs" "$here/agent.sh" "$project"
 cd "$project"
-unset HARN HARN_ROOT HARN_ACTOR HARN_CHILD
-
-say() { printf '\n# %s\n' "$*"; }
-
-# Prints a command as a person would type it, runs it, and checks how it ended.
-expect() {
-    local code=$1 found=0 word
-    shift
-    printf '\n$ harn'
-    for word in "$@"; do
-        case $word in
-            *[!A-Za-z0-9_./=-]*) printf ' "%s"' "$word" ;;
-            *) printf ' %s' "$word" ;;
-        esac
-    done
-    printf '\n'
-    "$harn" "$@" >output 2>&1 || found=$?
-    cat output
-    if [ "$found" -ne "$code" ]; then
-        printf '\nexpected exit code %s, found %s\n' "$code" "$found" >&2
-        exit 1
-    fi
-}
-
-# The last command's output has this line.
-shows() {
-    if ! grep -qF -- "$1" output; then
-        printf '\nexpected the output to contain: %s\n' "$1" >&2
-        exit 1
-    fi
-}
 
 say "A durable objective; the script's bytes are frozen with it."
 expect 0 init
@@ -77,7 +39,7 @@ shows "state: ready"
 say "The next attempt is told about it."
 expect 0 work run writer --adapter exec --exec "sh agent.sh"
 shows "state: in_review"
-run=$(sed -n 's/^run: //p' output)
+run=$(sed -n 's/^run: //p' "$output")
 expect 0 run log "$run"
 shows "Finding f1: The bounded writer throws"
 

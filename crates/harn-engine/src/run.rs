@@ -16,6 +16,7 @@ mod stop;
 mod surroundings;
 
 pub use adapters::Adapters;
+pub(crate) use driver::convert::check_outcome;
 pub use execute::{Request, execute, resume};
 pub use recorder::RunError;
 pub use repository::snapshot;

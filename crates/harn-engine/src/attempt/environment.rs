@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use harn_env::command::{Environment, Outcome};
+use harn_env::command::Environment;
 use harn_env::compare;
 use harn_env::prepare::{self, PrepareError, Progress, Request};
 use harn_env::receipt::{self, CommandResult, End, Owner, Receipt, Stage};
@@ -13,13 +13,13 @@ use harn_env::redact::Redactor;
 use harn_ledger::{ReadError, Stream, StreamId};
 use harn_workflow::WorkLedger;
 use harn_workflow::run::{
-    BaselineResult, CheckOutcome, CommandName, Compared, FinalCheck, Hold, Line, Preparation, Reason,
-    ReceiptHead, TESTS_MAX, Verdict,
+    BaselineResult, CommandName, Compared, FinalCheck, Hold, Line, Preparation, Reason, ReceiptHead,
+    TESTS_MAX, Verdict,
 };
 
 use super::AttemptError;
 use crate::adapter::{ChildIdentity, agent_environment};
-use crate::run::{Prepared, Stopper, Surroundings};
+use crate::run::{Prepared, Stopper, Surroundings, check_outcome};
 
 /// What the commands of a recipe are called among the children of a run.
 const CHILD: &str = "env";
@@ -205,7 +205,7 @@ fn final_check(made: &Stream<Receipt>) -> Result<FinalCheck, ReadError> {
 }
 
 fn result(result: &CommandResult) -> BaselineResult {
-    BaselineResult { name: name(&result.name), outcome: outcome(result.outcome) }
+    BaselineResult { name: name(&result.name), outcome: check_outcome(result.outcome) }
 }
 
 fn name(name: &str) -> CommandName {
@@ -219,18 +219,6 @@ fn compared(command: &str, comparison: &compare::Comparison) -> Compared {
         verdict: verdict(comparison.verdict),
         broken: broken.collect(),
         broken_total: u32::try_from(comparison.broken.len()).unwrap_or(u32::MAX),
-    }
-}
-
-const fn outcome(outcome: Outcome) -> CheckOutcome {
-    match outcome {
-        Outcome::Passed => CheckOutcome::Passed,
-        Outcome::Failed => CheckOutcome::Failed,
-        Outcome::MissingTool => CheckOutcome::MissingTool,
-        Outcome::Timeout => CheckOutcome::Timeout,
-        Outcome::Stopped => CheckOutcome::Stopped,
-        Outcome::NotRun => CheckOutcome::NotRun,
-        Outcome::CouldNotStart => CheckOutcome::CouldNotStart,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What stands behind a script: starts what it asks for within the run's limits, records it, and delivers results.
 
 mod catch_up;
-mod convert;
+pub(crate) mod convert;
 mod record;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -57,7 +57,8 @@ pub(super) const fn try_outcome(finished: &Finished, failure: Option<&AgentFailu
     }
 }
 
-pub(super) const fn check_outcome(outcome: Outcome) -> CheckOutcome {
+/// How a check came out whose process ended so.
+pub(crate) const fn check_outcome(outcome: Outcome) -> CheckOutcome {
     match outcome {
         Outcome::Passed => CheckOutcome::Passed,
         Outcome::Failed => CheckOutcome::Failed,
