@@ -68,8 +68,8 @@ pub struct RecipeArgs {
     /// A recipe that replaces the project's as a whole; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// What is stated of this machine, one line [default: `env.sandbox_version` of config.toml, else its system, release and
-    /// architecture]
+    /// What is stated of this machine, one line [default: `env.sandbox_version` of config.toml, else its system, release,
+    /// architecture and C library]
     #[arg(long, value_name = "TEXT")]
     pub sandbox_version: Option<String>,
 }
@@ -94,8 +94,8 @@ pub struct CheckArgs {
     /// The receipt with the baseline [default: the last one that is ready]; a unique prefix will do
     #[arg(value_name = "ID")]
     pub id: Option<String>,
-    /// What is stated of this machine, one line [default: `env.sandbox_version` of config.toml, else its system, release and
-    /// architecture]
+    /// What is stated of this machine, one line [default: `env.sandbox_version` of config.toml, else its system, release,
+    /// architecture and C library]
     #[arg(long, value_name = "TEXT")]
     pub sandbox_version: Option<String>,
     /// Who acts [default: `$HARN_ACTOR`, `$USER` or `operator`]

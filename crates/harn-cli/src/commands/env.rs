@@ -28,7 +28,7 @@ pub(super) fn run(context: &mut Context<'_, '_>, command: &EnvCommand) -> Result
 }
 
 /// What is stated of this machine: by the caller, else by the configuration, else by the machine.
-pub(super) fn sandbox(context: &Context<'_, '_>, asked: Option<&str>) -> Result<String, Failure> {
+fn sandbox(context: &Context<'_, '_>, asked: Option<&str>) -> Result<String, Failure> {
     if let Some(asked) = asked {
         return Ok(asked.to_owned());
     }

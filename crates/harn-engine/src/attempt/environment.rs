@@ -30,8 +30,8 @@ pub struct EnvironmentRequest<'a> {
     pub root: &'a Path,
     /// Do without a preparation; where there is a recipe the proof says so.
     pub skip: bool,
-    /// What is stated of this machine: one line of up to 200 characters; see [`prepare::sandbox_version`].
-    pub sandbox: &'a str,
+    /// What is stated of this machine: one line of up to 200 characters; what [`prepare::sandbox_version`] says if this is none.
+    pub sandbox: Option<&'a str>,
     /// Is told what happens.
     pub progress: &'a mut dyn FnMut(Progress<'_>),
 }
@@ -104,11 +104,12 @@ impl Receipts<'_, '_> {
         let identity = ChildIdentity { run_id: run_id.as_str(), child_id: CHILD };
         let environment = agent_environment(variables, *subscription_only, &identity);
         let EnvironmentRequest { root, sandbox, progress, .. } = &mut self.governed.request;
+        let sandbox = sandbox.map_or_else(prepare::sandbox_version, str::to_owned);
         work(Request {
             ledger: works.ledger(),
             root,
             recipe: &self.governed.recipe,
-            sandbox,
+            sandbox: &sandbox,
             environment: &environment,
             home: &prepare::home(home(&environment).map(Path::new)),
             redactor: &redactor(variables),

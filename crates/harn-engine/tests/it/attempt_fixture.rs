@@ -215,7 +215,7 @@ impl Prepares {
             Self::Skips => true,
             Self::Recipe => false,
         };
-        Some(EnvironmentRequest { root, skip, sandbox: "test 1", progress })
+        Some(EnvironmentRequest { root, skip, sandbox: Some("test 1"), progress })
     }
 }
 

@@ -3,10 +3,12 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use harn_ledger::{Digest, Ledger};
 
 use super::PrepareError;
+use crate::command::{self, Cancel, CommandSpec, Outcome, Streams};
 use crate::fingerprint::{Fingerprint, at_commit};
 use crate::receipt::Snapshot;
 use crate::recipe::{Chosen, PROJECT_FILES, RECIPE_MAX, choose};
@@ -27,13 +29,24 @@ pub fn recipe_of(root: &Path, plan: Option<&[u8]>) -> Result<Chosen, PrepareErro
     Ok(choose(None, &files)?)
 }
 
-/// What can be said of this machine where nobody states it: operating system, release, architecture.
+/// What can be said of this machine where nobody states it: operating system, release, architecture, C library.
 #[must_use]
 pub fn sandbox_version() -> String {
     let name = rustix::system::uname();
     let part = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
-    let words = [part(name.sysname()), part(name.release()), part(name.machine())];
-    words.join(" ").chars().filter(|c| !c.is_control()).take(200).collect()
+    let words = [part(name.sysname()), part(name.release()), part(name.machine()), c_library()];
+    words.join(" ").trim_end().chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+/// The C library of this machine's programs, as far as it tells: `glibc 2.36`, else nothing.
+fn c_library() -> String {
+    let spec = CommandSpec::new("getconf", "/").args(["GNU_LIBC_VERSION"]).timeout(Duration::from_secs(5));
+    let mut answer = Vec::new();
+    let streams = Streams { stdout: &mut answer, stderr: &mut () };
+    match command::run(&spec, streams, &Cancel::new()).outcome {
+        Outcome::Passed => String::from_utf8_lossy(&answer).trim().to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// What identifies a home directory: where it is, and whose; a digest of it where it is too long to be stated.
@@ -52,4 +65,17 @@ pub fn home(directory: Option<&Path>) -> String {
 /// Keeps a fingerprint.
 pub(super) fn store(ledger: &Ledger, source: &Fingerprint) -> Result<Snapshot, PrepareError> {
     Ok(Snapshot { digest: source.digest(), content: ledger.blobs().put(&source.to_bytes())? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_told_in_one_line_that_fits_a_key() {
+        let said = sandbox_version();
+        assert!(said.split(' ').count() >= 3 && said.chars().count() <= 200, "{said}");
+        harn_ledger::text::check_line("sandbox", &said, 200).unwrap();
+        assert_eq!(said, sandbox_version());
+    }
 }

@@ -18,7 +18,6 @@ use harn_workflow::run::{Class, Event, Failure as RunFailure, Hold, Isolation};
 use harn_workflow::work::{Caller, Role, Trigger};
 
 use super::super::Context;
-use super::super::env::sandbox;
 use super::adapters::adapters;
 use super::changed;
 use crate::args::{ResumeArgs, RunArgs};
@@ -100,7 +99,7 @@ pub(super) fn resume(context: &mut Context<'_, '_>, args: &ResumeArgs) -> Result
 struct Attended<'a> {
     environment: &'a BTreeMap<OsString, OsString>,
     root: &'a Path,
-    sandbox: &'a str,
+    sandbox: Option<&'a str>,
     progress: &'a mut dyn FnMut(Progress<'_>),
     lease_note: &'a str,
     stopper: &'a Stopper,
@@ -119,7 +118,7 @@ fn attended(
     })?;
     let lease_note = format!("{} runs it, process {}", caller.actor, std::process::id());
     let environment = context.io.environment.clone();
-    let sandbox = sandbox(context, None)?;
+    let sandbox = context.session.config()?.env.sandbox_version;
     let root = context.session.project.root.clone();
     let show_progress = context.io.stderr.terminal.is_some();
     let stderr = RefCell::new(&mut *context.io.stderr.writer);
@@ -143,7 +142,7 @@ fn attended(
     let around = Attended {
         environment: &environment,
         root: &root,
-        sandbox: &sandbox,
+        sandbox: sandbox.as_deref(),
         progress: &mut progress,
         lease_note: &lease_note,
         stopper: &stopper,
