@@ -9,6 +9,7 @@ mod intent;
 mod result;
 mod state;
 mod step;
+mod summary;
 mod words;
 
 use std::fmt;
@@ -20,8 +21,9 @@ pub(crate) use event::PATHS_MAX;
 pub use event::{End, Event, Hold, InvalidEvent, Resolution};
 pub use intent::{Intent, InvalidIntent, Owner, Purpose, Saved, SavedFile, Snapshot};
 pub use result::{CommandResult, EXCERPT_MAX, Output};
-pub use state::{Done, State, Summary};
+pub use state::{Done, State};
 pub use step::Step;
+pub use summary::Summary;
 pub(crate) use words::fitting;
 
 /// The domain of receipts.

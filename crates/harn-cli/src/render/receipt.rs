@@ -1,5 +1,6 @@
 //! A receipt: what was done, what came of it, and what it says about the work.
 
+use harn_env::command::Outcome;
 use harn_env::compare::{Comparison, Verdict};
 use harn_env::fingerprint::Difference;
 use harn_env::key::Key;
@@ -53,13 +54,19 @@ pub(crate) fn receipt(intent: &Intent, state: &State, width: usize, palette: Pal
     }
     for stage in [Stage::Setup, Stage::Tools, Stage::Baseline, Stage::Final] {
         let done: Vec<_> = state.done().iter().filter(|done| done.stage == stage).collect();
-        if done.is_empty() {
+        let of_stage = summary.results.iter().filter(|(of, ..)| *of == stage);
+        let was_run = |name: &String| done.iter().any(|done| done.result.name == *name);
+        let not_run: Vec<_> = of_stage.filter(|(_, name, _)| !was_run(name)).collect();
+        if done.is_empty() && not_run.is_empty() {
             continue;
         }
         page.section(stage.as_str());
         for done in done {
             let again = if done.round > 1 { ", again" } else { "" };
             command(&mut page, &done.result, again);
+        }
+        for (_, name, _) in not_run {
+            page.item("  ", &format!("{name}: not run"));
         }
     }
     changes(&mut page, state);
@@ -118,7 +125,7 @@ fn recipe_line(intent: &Intent) -> String {
 
 fn command(page: &mut Page, result: &CommandResult, again: &str) {
     let took = seconds(result.duration_ms);
-    let limit = if result.outcome == harn_env::command::Outcome::Timeout {
+    let limit = if result.outcome == Outcome::Timeout {
         format!(" of {} s", result.limit_seconds)
     } else {
         String::new()

@@ -1,7 +1,6 @@
 //! The fold of a receipt, and what comes next in it.
 
 use harn_ledger::{Digest, StreamId};
-use serde::Serialize;
 
 use super::event::{End, Event, Hold, Resolution};
 use super::intent::{Intent, Purpose, Snapshot};
@@ -9,31 +8,30 @@ use super::result::CommandResult;
 use super::step::Step;
 use super::words::fitting;
 use super::{Refusal, Stage};
-use crate::command::Outcome;
 use crate::compare::Comparison;
 use crate::fingerprint::Difference;
-use crate::recipe::Recipe;
+use crate::recipe::{Command, Recipe};
 
 /// A receipt, as far as its log goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    id: StreamId,
-    purpose: Purpose,
-    started: bool,
-    has_recipe: bool,
-    /// How many commands the recipe has, by stage.
-    setup: usize,
-    tools: usize,
-    baseline: usize,
-    key: Digest,
-    recipe: Option<Digest>,
-    reused: Option<StreamId>,
-    retried: Option<String>,
-    done: Vec<Done>,
-    compared: Vec<(Stage, Snapshot, Difference)>,
-    resolved: Option<Resolution>,
-    comparisons: Vec<Comparison>,
-    end: Option<(End, Option<String>)>,
+    pub(super) id: StreamId,
+    pub(super) purpose: Purpose,
+    pub(super) started: bool,
+    pub(super) has_recipe: bool,
+    /// The names of the recipe's commands, by stage.
+    pub(super) setup: Vec<String>,
+    pub(super) tools: Vec<String>,
+    pub(super) baseline: Vec<String>,
+    pub(super) key: Digest,
+    pub(super) recipe: Option<Digest>,
+    pub(super) reused: Option<StreamId>,
+    pub(super) retried: Option<String>,
+    pub(super) done: Vec<Done>,
+    pub(super) compared: Vec<(Stage, Snapshot, Difference)>,
+    pub(super) resolved: Option<Resolution>,
+    pub(super) comparisons: Vec<Comparison>,
+    pub(super) end: Option<(End, Option<String>)>,
 }
 
 /// A command that ended.
@@ -49,47 +47,17 @@ pub struct Done {
     pub result: CommandResult,
 }
 
-/// A receipt in few words, for proofs and lists. Bounded: names and outcomes only.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Summary {
-    /// The receipt.
-    pub id: StreamId,
-    /// `ready`, `checked`, `held` or `interrupted`.
-    pub status: &'static str,
-    /// Why it is held.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hold: Option<&'static str>,
-    /// Why, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What a person said becomes of a source that preparation changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resolved: Option<Resolution>,
-    /// The digest of the recipe; absent where there is none, so that nothing was checked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recipe: Option<Digest>,
-    /// The receipt whose set-up was reused.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reused_from: Option<StreamId>,
-    /// How often the set-up was done again: 0 or 1.
-    pub retry: u32,
-    /// The last outcome of each command: stage, name, outcome.
-    pub results: Vec<(Stage, String, Outcome)>,
-    /// How final results compare with the baseline, in its order.
-    pub comparisons: Vec<Comparison>,
-}
-
 impl State {
     pub(super) fn new(intent: &Intent) -> Self {
-        let count = |of: fn(&Recipe) -> usize| intent.recipe.as_ref().map_or(0, of);
+        let names = |of: fn(&Recipe) -> Vec<String>| intent.recipe.as_ref().map(of).unwrap_or_default();
         Self {
             id: intent.id.clone(),
             purpose: intent.purpose.clone(),
             started: false,
             has_recipe: intent.recipe.is_some(),
-            setup: count(|recipe| recipe.setup.len()),
-            tools: count(|recipe| recipe.tools.len()),
-            baseline: count(|recipe| recipe.baseline.len()),
+            setup: names(|recipe| of(&recipe.setup)),
+            tools: names(|recipe| recipe.tools.iter().map(|tool| tool.name.clone()).collect()),
+            baseline: names(|recipe| of(&recipe.baseline)),
             key: intent.key.digest(),
             recipe: intent.recipe.as_ref().map(Recipe::digest),
             reused: None,
@@ -150,14 +118,14 @@ impl State {
             if let Some(failed) = done.iter().find(|done| !done.result.passed()) {
                 return Step::held(Hold::Setup, &format!("the set-up failed: {}", failed.words()));
             }
-            if done.len() < self.setup {
+            if done.len() < self.setup.len() {
                 return run(Stage::Setup, done.len(), round);
             }
         }
         if let Some(step) = self.next_of_tools() {
             return step;
         }
-        for (after, commands) in [(Stage::Setup, 0), (Stage::Baseline, self.baseline)] {
+        for (after, commands) in [(Stage::Setup, 0), (Stage::Baseline, self.baseline.len())] {
             let done = self.of(Stage::Baseline, 1).len();
             if done < commands {
                 return run(Stage::Baseline, done, 1);
@@ -192,7 +160,7 @@ impl State {
                 Step::held(Hold::Tools, &words)
             });
         }
-        (tools.len() < self.tools).then(|| run(Stage::Tools, tools.len(), round))
+        (tools.len() < self.tools.len()).then(|| run(Stage::Tools, tools.len(), round))
     }
 
     /// All commands are run, also when one fails: what is not run cannot be compared.
@@ -202,7 +170,7 @@ impl State {
             let index = u32::try_from(self.comparisons.len()).unwrap_or(u32::MAX);
             return Step::CompareResult { index };
         }
-        if done < self.baseline {
+        if done < self.baseline.len() {
             return run(Stage::Final, done, 1);
         }
         Step::End { end: End::Checked, reason: None }
@@ -295,7 +263,8 @@ impl State {
     /// gone.
     #[must_use]
     pub fn is_set_up(&self) -> bool {
-        let interrupted = self.end.is_none() && self.started && self.reused.is_none() && self.setup > 0;
+        let interrupted =
+            self.end.is_none() && self.started && self.reused.is_none() && !self.setup.is_empty();
         let ran = self.done.iter().any(|done| done.stage == Stage::Setup);
         self.purpose == Purpose::Prepare {} && (ran || interrupted)
     }
@@ -304,34 +273,6 @@ impl State {
     #[must_use]
     pub fn is_reusable_for(&self, key: &Digest) -> bool {
         self.is_set_up() && self.key == *key && matches!(self.end, Some((End::Ready, _)))
-    }
-
-    /// The receipt in few words.
-    #[must_use]
-    pub fn summary(&self) -> Summary {
-        let (status, hold, reason) = match &self.end {
-            Some((End::Ready, _)) => ("ready", None, None),
-            Some((End::Checked, _)) => ("checked", None, None),
-            Some((End::Held(hold), reason)) => ("held", Some(hold.as_str()), reason.clone()),
-            None => ("interrupted", None, None),
-        };
-        let mut results: Vec<(Stage, String, Outcome)> = Vec::new();
-        for done in &self.done {
-            results.retain(|(stage, name, _)| (*stage, &**name) != (done.stage, &*done.result.name));
-            results.push((done.stage, done.result.name.clone(), done.result.outcome));
-        }
-        Summary {
-            id: self.id.clone(),
-            status,
-            hold,
-            reason,
-            resolved: self.resolved,
-            recipe: self.recipe,
-            reused_from: self.reused.clone().filter(|_| self.retried.is_none()),
-            retry: u32::from(self.retried.is_some()),
-            results,
-            comparisons: self.comparisons.clone(),
-        }
     }
 
     /// In which round set-up and tools are.
@@ -355,4 +296,8 @@ impl Done {
 
 fn run(stage: Stage, index: usize, round: u32) -> Step {
     Step::Run { stage, index: u32::try_from(index).unwrap_or(u32::MAX), round }
+}
+
+fn of(commands: &[Command]) -> Vec<String> {
+    commands.iter().map(|command| command.name.clone()).collect()
 }

@@ -220,6 +220,13 @@ pub(super) fn story(receipt: &Stream<Receipt>) -> String {
     format!("{end}: {}", done.collect::<Vec<_>>().join(", "))
 }
 
+/// What a receipt says in few words of each of its commands, run or not.
+pub(super) fn told(receipt: &Stream<Receipt>) -> String {
+    let results = receipt.state().unwrap().summary().results;
+    let words = results.iter().map(|(stage, name, outcome)| format!("{stage} {name} {outcome}"));
+    words.collect::<Vec<_>>().join(", ")
+}
+
 /// Why a receipt is held.
 pub(super) fn reason(receipt: &Stream<Receipt>) -> String {
     receipt.state().unwrap().summary().reason.unwrap()

@@ -6,7 +6,7 @@ use harn_env::command::Outcome;
 use harn_env::prepare::{self, Progress};
 use harn_env::receipt::Stage;
 
-use super::project::{Project, command, events, reason, recipe, story, tool};
+use super::project::{Project, command, events, reason, recipe, story, told, tool};
 use crate::subject::wait_for_line;
 
 /// Runs until its project is stopped.
@@ -35,6 +35,10 @@ fn b28_a_stop_during_the_baseline_keeps_what_ran() {
     assert!(receipt.state().unwrap().done().iter().all(|done| done.result.outcome != Outcome::Failed));
     assert_eq!(events(&receipt).last(), Some(&"receipt.ended"));
     assert!(reason(&receipt).contains("stopped"));
+    assert_eq!(
+        told(&receipt),
+        "setup install passed, baseline unit passed, baseline slow stopped, baseline lint not_run"
+    );
 }
 
 /// B29: a stop during the set-up or a tool is no failure of theirs, and nothing is done again.
@@ -99,7 +103,9 @@ fn b28_b29_a_stop_between_commands_runs_no_other() {
     // Before anything.
     let project = Project::new(plan());
     project.cancel.cancel();
-    assert_eq!(story(&project.prepare()), "held cancelled: ");
+    let receipt = project.prepare();
+    assert_eq!(story(&receipt), "held cancelled: ");
+    assert_eq!(told(&receipt), "setup install not_run, tools node not_run, baseline unit not_run");
     assert!(project.noted().is_empty());
 }
 
