@@ -6,6 +6,7 @@
 
 mod digest;
 mod entry;
+mod error;
 mod git;
 mod hash;
 mod names;
@@ -21,6 +22,7 @@ use harn_ledger::Digest;
 use serde::{Deserialize, Serialize};
 
 pub use entry::{Entry, Mode};
+pub use error::FingerprintError;
 
 use crate::key::KeyFile;
 use crate::recipe::ProjectPath;
@@ -94,88 +96,6 @@ pub struct Difference {
     pub left_out: u64,
 }
 
-/// Why a tree could not be looked at.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FingerprintError {
-    /// Git is needed for a repository.
-    #[error("`{}` is a Git repository, and `git` was not found", root.display())]
-    NoGit {
-        /// The tree.
-        root: PathBuf,
-    },
-    /// There is a `.git` that Git does not take for a repository; it would go on to the one around it.
-    #[error("`.git` in `{}` is no repository", root.display())]
-    BrokenGit {
-        /// The tree.
-        root: PathBuf,
-    },
-    /// A call of Git failed.
-    #[error("`git {command}` failed in `{}`: {why}", root.display())]
-    Git {
-        /// The tree.
-        root: PathBuf,
-        /// Its arguments.
-        command: String,
-        /// Its last lines, or how it ended.
-        why: String,
-    },
-    /// Git answered in a form that is not known.
-    #[error("`git {command}` answered in an unexpected form")]
-    Answer {
-        /// Its arguments.
-        command: String,
-    },
-    /// Something is neither a file, a directory nor a link.
-    #[error("`{path}` is neither a file nor a link")]
-    Special {
-        /// Where it is.
-        path: String,
-    },
-    /// A file went on changing while it was read.
-    #[error("`{path}` changed again and again while it was read")]
-    Unstable {
-        /// Where it is.
-        path: String,
-    },
-    /// A file could not be read.
-    #[error("cannot read `{path}`")]
-    Read {
-        /// Where it is.
-        path: String,
-        /// What the machine said.
-        source: io::Error,
-    },
-}
-
-impl FingerprintError {
-    /// A stable name for the failure.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::NoGit { .. } => "git_missing",
-            Self::BrokenGit { .. } => "git_broken",
-            Self::Git { .. } => "git_failed",
-            Self::Answer { .. } => "git_answer",
-            Self::Special { .. } => "special_file",
-            Self::Unstable { .. } => "file_unstable",
-            Self::Read { .. } => "file_unreadable",
-        }
-    }
-
-    /// What to do next, where there is something.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::NoGit { .. } => Some("install Git 2.25 or later".to_owned()),
-            Self::BrokenGit { .. } => Some("repair the repository, or remove `.git`".to_owned()),
-            Self::Special { .. } => Some("remove it, or have it ignored".to_owned()),
-            Self::Unstable { .. } => Some("stop what writes to it".to_owned()),
-            _ => None,
-        }
-    }
-}
-
 /// The bytes of the file at `path` as they are in the commit that is checked out, at most `max`; as they are on the disk
 /// where there is no commit. None when there is no such file.
 pub fn at_commit(root: &Path, path: &str, max: u64) -> Result<Option<Vec<u8>>, FingerprintError> {
@@ -207,6 +127,39 @@ pub(crate) fn not_committed(root: &Path, source: &Fingerprint) -> Result<Vec<Str
     let extra = source.extra.iter().map(|file| file.path.as_str());
     paths.extend(extra.filter(|path| !in_tree(path)).map(str::to_owned));
     Ok(paths)
+}
+
+/// The paths in which `source` differs from a commit of its repository: what was added, removed or changed since. Every path
+/// where the tree is in no repository.
+pub fn changed_since(
+    root: &Path,
+    source: &Fingerprint,
+    commit: &str,
+) -> Result<Vec<String>, FingerprintError> {
+    let committed = match &source.source {
+        Source::Git { .. } => git::committed(root, commit)?,
+        Source::Walk => Vec::new(),
+    };
+    let mut paths = Vec::new();
+    merge(
+        &committed,
+        &source.entries,
+        |entry| &entry.path,
+        |was, is| {
+            if was != is {
+                paths.extend(is.or(was).map(|entry| entry.path.clone()));
+            }
+        },
+    );
+    Ok(paths)
+}
+
+/// Puts the tree that `source` is of into the objects of its repository, and returns its name, so that it can be committed.
+/// Neither the index nor a branch is touched. None where the tree is in no repository.
+pub fn store_tree(root: &Path, source: &Fingerprint) -> Result<Option<String>, FingerprintError> {
+    let Source::Git { tree, .. } = &source.source else { return Ok(None) };
+    let stored = git::store(root)?;
+    if stored == *tree { Ok(Some(stored)) } else { Err(FingerprintError::Moved { root: root.to_owned() }) }
 }
 
 /// The bytes that the file at `path` had in the working tree when it was as in the commit of `source`. None where the

@@ -55,6 +55,15 @@ pub(super) fn thorough(git: &Git<'_>, private: &Path) -> Result<Option<Found>, F
     Ok(Some(Found { source: Source::Git { tree, commit }, entries, ignored_files }))
 }
 
+/// Puts the tree of everything into the repository's own objects, and returns its name.
+pub(super) fn store(root: &Path) -> Result<String, FingerprintError> {
+    let private = tempfile::tempdir().map_err(|source| read_failed(root, source))?;
+    let git = Git::new(root).privately(&private.path().join("stored"))?.into_repository();
+    git.take_off_marks()?;
+    git.take_in()?;
+    git.line(&["write-tree"])
+}
+
 /// A file of the commit that is checked out, if it has it; none where there is no commit.
 #[expect(clippy::option_option, reason = "there may be no commit, or a commit without the file")]
 pub(super) fn at_commit(
@@ -145,6 +154,12 @@ impl<'a> Git<'a> {
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES", names::quoted(objects.as_os_str())),
         ];
         Ok(Self { root: self.root, variables, checkouts })
+    }
+
+    /// The same calls with the objects of the repository. The index stays private.
+    fn into_repository(mut self) -> Self {
+        self.variables.retain(|(name, _)| *name == "GIT_INDEX_FILE");
+        self
     }
 
     fn checkouts(&self) -> Result<Vec<PathBuf>, FingerprintError> {
