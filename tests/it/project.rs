@@ -10,12 +10,13 @@ fn root() -> PathBuf {
 }
 
 /// The dependencies between the crates of the project, as `ARCHITECTURE.md` draws them.
-const GRAPH: [(&str, &[&str]); 5] = [
+const GRAPH: [(&str, &[&str]); 6] = [
     ("harn-ledger", &[]),
     ("harn-env", &["harn-ledger"]),
     ("harn-workflow", &["harn-ledger"]),
-    ("harn-engine", &["harn-env", "harn-ledger", "harn-workflow"]),
-    ("harn-cli", &["harn-engine", "harn-env", "harn-ledger", "harn-workflow"]),
+    ("harn-review", &["harn-ledger"]),
+    ("harn-engine", &["harn-env", "harn-ledger", "harn-review", "harn-workflow"]),
+    ("harn-cli", &["harn-engine", "harn-env", "harn-ledger", "harn-review", "harn-workflow"]),
 ];
 
 #[test]
@@ -42,7 +43,7 @@ fn the_crate_graph_is_the_one_that_is_written_down() {
 }
 
 /// The documents whose paths are checked.
-const DOCUMENTS: [&str; 15] = [
+const DOCUMENTS: [&str; 17] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -56,6 +57,8 @@ const DOCUMENTS: [&str; 15] = [
     "crates/harn-ledger/README.md",
     "crates/harn-workflow/README.md",
     "crates/harn-env/README.md",
+    "crates/harn-review/README.md",
+    "docs/reviews.md",
     "crates/harn-engine/README.md",
     "crates/harn-cli/README.md",
 ];
