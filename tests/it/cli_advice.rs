@@ -53,6 +53,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::TooManyUnknowns { count: 51 },
         Refusal::GrantOutOfRange { attempts: 0 },
         Refusal::GrantWithoutReason,
+        Refusal::ReviewMissing { id: item() },
+        Refusal::ReviewNotClean { id: item(), review: Some(id("rv")), reasons: vec!["why".to_owned()] },
     ];
     for decided in [false, true] {
         all.push(Refusal::AwaitingApproval { id: item(), verb, attempt: 1, approval_id: id("apr"), decided });

@@ -39,8 +39,8 @@ const PROJECTION: [&str; 20] = [
     "notes",
     "updated_at",
 ];
-const PROJECTION_SOMETIMES: [&str; 5] =
-    ["blocked_on_decision", "next_eligible_at", "latest_run_id", "approval_id", "proof"];
+const PROJECTION_SOMETIMES: [&str; 6] =
+    ["blocked_on_decision", "next_eligible_at", "latest_run_id", "approval_id", "proof", "review_required"];
 
 fn assert_projection(projection: &Value) {
     assert_eq!(projection["schema_version"], 1);

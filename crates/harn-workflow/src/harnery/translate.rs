@@ -108,6 +108,7 @@ fn our_intent(
             reference: old.source.1.as_deref().and_then(|text| fit::line(text, bounds::SOURCE_REF)),
         },
         created_at: old.created_at,
+        require_review: false,
         imported: Some(Imported {
             program: Program::Harnery,
             intent: kept(intent_file),
@@ -279,7 +280,8 @@ impl Story<'_> {
         let mut accepted_unknowns: Vec<String> = fitted.collect();
         accepted_unknowns.sort_unstable();
         accepted_unknowns.dedup();
-        Ok(Event::Accepted { run_id, attempt, proof, reason, dispositions: ours, accepted_unknowns })
+        let dispositions = ours;
+        Ok(Event::Accepted { run_id, attempt, proof, reason, dispositions, accepted_unknowns, review: None })
     }
 
     /// Tells how the open attempt ended or parked, if that was before `event`. Harnery does not record it: it follows from

@@ -48,6 +48,10 @@ pub const DISPOSITION_REASON: usize = 500;
 pub const UNKNOWNS: usize = 50;
 /// Longest code of an unknown, one line.
 pub const UNKNOWN: usize = 200;
+/// Longest name of a review's turn, one line.
+pub const REVIEW_TURN: usize = 20;
+/// Longest reason of a closed gate in a refusal, one line.
+pub const REVIEW_REASON: usize = 500;
 /// Longest path of a file in another program's tree, one line.
 pub const OLD_PATH: usize = 400;
 /// Longest name that another program gave to somebody or to a run, one line.

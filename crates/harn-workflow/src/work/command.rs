@@ -7,6 +7,7 @@ use harn_ledger::{Digest, StreamId};
 use super::attempt::Trigger;
 use super::end::{Class, End};
 use super::finding::{Disposition, FindingId};
+use super::review::ReviewFact;
 
 /// A command. Texts are given as typed; the decision trims and checks them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +84,9 @@ pub struct Accept {
     pub reason: Option<String>,
     /// Whether only the actor who raised a finding may dispose of it.
     pub only_raiser: bool,
+    /// What a publication gate says of the work's source; none when nobody asked. Only an item that requires a review looks
+    /// at it.
+    pub review: Option<ReviewFact>,
 }
 
 /// What a reopen says.

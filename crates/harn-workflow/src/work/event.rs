@@ -10,6 +10,7 @@ use super::end::{Class, End, Outcome};
 use super::finding::{Disposition, FindingId, OpenFinding};
 use super::lifecycle::{ItemState, NextAction};
 use super::origin::Origin;
+use super::review::AcceptedReview;
 
 pub use check::InvalidEvent;
 pub(super) use check::check_grant;
@@ -126,6 +127,9 @@ pub enum Event {
         /// Codes of unknowns in the proof that the acceptance takes into account: up to 50, sorted, each once, one line
         /// of 1 to 200 characters.
         accepted_unknowns: Vec<String>,
+        /// The clean review that the item requires. Only where it requires one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<AcceptedReview>,
     },
     /// The objective is given up.
     #[serde(rename = "work.cancelled")]

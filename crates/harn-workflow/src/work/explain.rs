@@ -1,8 +1,9 @@
 //! Why an item stands where it stands: the rule, the events and facts it rests on, and what would move it.
 //!
-//! What would move it is asked of the same function that decides, so it cannot promise what would be refused.
+//! What would move it is asked of the same function that decides, so it cannot promise what would be refused. Whether a
+//! review is clean is not seen here; an acceptance that needs a clean one says so.
 
-use harn_ledger::{Actor, Decider as _, Recorded, Timestamp};
+use harn_ledger::{Actor, Decider as _, Digest, Recorded, StreamId, Timestamp};
 use serde::Serialize;
 
 use super::attempt::{Attempt, Trigger};
@@ -15,6 +16,7 @@ use super::finding::{Disposition, Ruling};
 use super::lifecycle::{ItemState, NextAction};
 use super::precedence::{self, Standing};
 use super::refusal::accept_line;
+use super::review::ReviewFact;
 use super::rule::Rule;
 use super::settle;
 use super::state::{Governance, State};
@@ -74,6 +76,9 @@ pub struct Possible {
     pub state: ItemState,
     /// What comes next then.
     pub next_action: NextAction,
+    /// What must hold for it and cannot be seen from here, in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<&'static str>,
 }
 
 impl Explanation {
@@ -198,9 +203,10 @@ fn told(recorded: &Recorded<Event>) -> Because {
             };
             ("work.reopened", format!("{open}{reason}"))
         }
-        Event::Accepted { attempt, reason, .. } => {
+        Event::Accepted { attempt, reason, review, .. } => {
             let reason = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-            ("work.accepted", format!("attempt {attempt}{reason}"))
+            let review = review.as_ref().map(|it| format!(", on {}", it.named())).unwrap_or_default();
+            ("work.accepted", format!("attempt {attempt}{review}{reason}"))
         }
         Event::Cancelled { reason } => ("work.cancelled", reason.clone().unwrap_or_default()),
         Event::Granted { attempts, reason } => ("work.granted", format!("{attempts} more: {reason}")),
@@ -267,6 +273,7 @@ fn moves(state: &State, facts: &Facts) -> Vec<Possible> {
             Move::Accept,
             Command::Accept(Accept {
                 dispositions: open.iter().copied().map(disposed).collect(),
+                review: Some(supposed_review(unused)),
                 ..Accept::default()
             }),
             accept_line(id, &open),
@@ -291,13 +298,19 @@ fn moves(state: &State, facts: &Facts) -> Vec<Possible> {
         if what == Move::ReopenWithGrant && reopens {
             continue;
         }
+        let needs = (what == Move::Accept && state.require_review).then_some("a clean review");
         let Some((state, next_action)) = after(state, command, facts) else { continue };
         reopens |= what == Move::Reopen;
         if (state, next_action) != (before.state, before.next_action) {
-            moves.push(Possible { command: line, state, next_action });
+            moves.push(Possible { command: line, state, next_action, needs });
         }
     }
     moves
+}
+
+/// The clean review that an acceptance may need. An item that needs none does not look at it.
+fn supposed_review(review: &StreamId) -> ReviewFact {
+    ReviewFact::Clean { review: review.clone(), turn: "t1".to_owned(), fingerprint: Digest::of(b"") }
 }
 
 /// Where the item stands right after `command`, if that is allowed.

@@ -41,6 +41,9 @@ pub struct Intent {
     pub source: Source,
     /// When the item was created.
     pub created_at: Timestamp,
+    /// Whether an acceptance needs a clean review of the work's source.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_review: bool,
     /// What it was, when another program made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,

@@ -27,6 +27,8 @@ pub struct NewItem {
     pub max_uncharged_attempts: u32,
     /// A person, at first.
     pub source: Source,
+    /// Whether an acceptance needs a clean review of the work's source; not at first.
+    pub require_review: bool,
 }
 
 impl NewItem {
@@ -41,6 +43,7 @@ impl NewItem {
             max_attempts: bounds::DEFAULT_ATTEMPTS,
             max_uncharged_attempts: bounds::DEFAULT_ATTEMPTS,
             source: Source { kind: SourceKind::Human, reference: None },
+            require_review: false,
         }
     }
 
@@ -63,6 +66,7 @@ impl NewItem {
                 reference: self.source.reference.as_ref().map(reference).transpose()?,
             },
             created_at,
+            require_review: self.require_review,
             imported: None,
         };
         intent.check()?;

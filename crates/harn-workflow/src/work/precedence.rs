@@ -50,13 +50,9 @@ pub(super) fn unresolved(state: &State, observed: &Observed) -> Vec<Dependency> 
 
 fn judge(state: &State, observed: &Observed, unresolved: &[Dependency]) -> Standing {
     match &state.governance {
-        Some(Governance::Accepted { reason }) => {
-            return stands(
-                Rule::Accepted,
-                ItemState::Succeeded,
-                NextAction::None,
-                reason.as_deref().unwrap_or("accepted"),
-            );
+        Some(Governance::Accepted { reason, review }) => {
+            let reason = reason::accepted(reason.as_deref(), review.as_ref());
+            return stands(Rule::Accepted, ItemState::Succeeded, NextAction::None, &reason);
         }
         Some(Governance::Cancelled { reason }) => {
             return stands(
@@ -69,7 +65,7 @@ fn judge(state: &State, observed: &Observed, unresolved: &[Dependency]) -> Stand
         Some(Governance::Reopened { .. }) | None => {}
     }
     let latest = state.window().last();
-    if let Some(standing) = latest.and_then(|latest| under_way(latest, observed)) {
+    if let Some(standing) = latest.and_then(|latest| under_way(state, latest, observed)) {
         return standing;
     }
     if !unresolved.is_empty() {
@@ -83,7 +79,7 @@ fn judge(state: &State, observed: &Observed, unresolved: &[Dependency]) -> Stand
 }
 
 /// An attempt that is running, parked or in review is not hidden by anything else.
-fn under_way(latest: &Attempt, observed: &Observed) -> Option<Standing> {
+fn under_way(state: &State, latest: &Attempt, observed: &Observed) -> Option<Standing> {
     let number = latest.number;
     if latest.is_open() && observed.held_by_other {
         let reason = format!("attempt {number} is running");
@@ -109,7 +105,8 @@ fn under_way(latest: &Attempt, observed: &Observed) -> Option<Standing> {
         return Some(stands(Rule::Parked, ItemState::AwaitingApproval, next, &reason));
     }
     (latest.outcome() == Some(Outcome::Passed)).then(|| {
-        let reason = format!("attempt {number} passed and waits for a person to accept it");
+        let needs = if state.require_review { ", which needs a clean review" } else { "" };
+        let reason = format!("attempt {number} passed and waits for a person to accept it{needs}");
         stands(Rule::Passed, ItemState::InReview, NextAction::Review, &reason)
     })
 }

@@ -54,6 +54,9 @@ pub struct Projection {
     pub uncharged_in_a_row: u32,
     /// How many of them stop automation.
     pub max_uncharged_attempts: u32,
+    /// Whether an acceptance needs a clean review of the work's source. Left out of the JSON when not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub review_required: bool,
     /// Before then no program retries; a person may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_eligible_at: Option<Timestamp>,
@@ -150,6 +153,7 @@ impl Projection {
             granted_attempts: granted,
             uncharged_in_a_row: streak,
             max_uncharged_attempts: shown.max_uncharged_attempts,
+            review_required: shown.require_review,
             next_eligible_at: latest
                 .filter(|_| standing.next_action == NextAction::Retry)
                 .and_then(Attempt::not_before),

@@ -5,11 +5,21 @@ use super::attempt::Attempt;
 use super::budget::Budget;
 use super::dependencies::Dependency;
 use super::end::End;
+use super::review::AcceptedReview;
 use super::{bounds, fit};
 
 /// Bounds a composed text. No part is ever blank, so something is always left.
 pub(super) fn bounded(text: &str) -> String {
     fit::block(text, bounds::REASON).unwrap_or_default()
+}
+
+/// Why an item was accepted, and the clean review that this rests on, if it requires one.
+pub(super) fn accepted(reason: Option<&str>, review: Option<&AcceptedReview>) -> String {
+    let text = reason.unwrap_or("accepted");
+    let Some(review) = review else { return text.to_owned() };
+    let tail = format!(" (it rests on {})", review.named());
+    let room = bounds::REASON - tail.chars().count();
+    format!("{}{tail}", fit::block(text, room).unwrap_or_default())
 }
 
 /// Names each unresolved dependency with its own state.

@@ -1,5 +1,7 @@
 //! Why a command is not allowed, and what to do instead. A refusal changes nothing.
 
+mod hint;
+
 use harn_ledger::text::TextError;
 use harn_ledger::{Actor, BlobRef, Digest, StreamId, Timestamp};
 
@@ -10,6 +12,8 @@ use super::end::Outcome;
 use super::finding::FindingId;
 use super::lifecycle::ItemState;
 use super::reason;
+
+pub(super) use hint::{accept_line, open_review_line};
 
 /// Why a command is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -221,6 +225,22 @@ pub enum Refusal {
         /// The digest recorded.
         recorded: Digest,
     },
+    /// The item requires a review, and nobody asked for one.
+    #[error("cannot accept `{id}`: it requires a clean review, and none was looked up")]
+    ReviewMissing {
+        /// The item.
+        id: StreamId,
+    },
+    /// The item requires a review, and the gate is closed.
+    #[error("cannot accept `{id}`: {}", not_clean(review.as_ref(), reasons))]
+    ReviewNotClean {
+        /// The item.
+        id: StreamId,
+        /// The review that was asked, if there is one.
+        review: Option<StreamId>,
+        /// Every reason, each a line of up to 500 characters.
+        reasons: Vec<String>,
+    },
     /// Open findings have no disposition.
     #[error("cannot accept `{id}` while findings are open: {}", list(findings))]
     FindingsOpen {
@@ -314,6 +334,8 @@ impl Refusal {
             Self::ProofChanged { .. } => "proof_changed",
             Self::Unproven { .. } => "unproven",
             Self::OtherProof { .. } => "other_proof",
+            Self::ReviewMissing { .. } => "review_missing",
+            Self::ReviewNotClean { .. } => "review_not_clean",
             Self::FindingsOpen { .. } => "findings_open",
             Self::UnknownFinding { .. } => "unknown_finding",
             Self::FindingTwice { .. } => "finding_twice",
@@ -327,51 +349,6 @@ impl Refusal {
             Self::Text(error) => error.code(),
         }
     }
-
-    /// The next thing to type, where there is one.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        let line = match self {
-            Self::Finished { id, .. } => format!("harn work reopen {id}"),
-            Self::Waiting { unresolved, .. } => format!("harn work show {}", unresolved.first()?.id),
-            Self::Running { id, .. }
-            | Self::NoOpenAttempt { id, .. }
-            | Self::NoSuchAttempt { id, .. }
-            | Self::PassedCounts { id, .. }
-            | Self::ProofMissing { id, .. }
-            | Self::NeedsPerson { id, .. }
-            | Self::TooEarly { id, .. }
-            | Self::AwaitingApproval { id, .. } => format!("harn work show {id}"),
-            Self::NeedsRetry { id, .. } | Self::NothingToResume { id, .. } => format!("harn work retry {id}"),
-            Self::WrongState { id, state, .. } => in_that_state(id, *state),
-            Self::Exhausted { id, verb: Verb::Reopen, .. } => {
-                format!("harn work reopen {id} --grant 1 --reason \"why one more\"")
-            }
-            Self::Exhausted { id, .. } | Self::Overdrawn { id, .. } => {
-                format!("harn work grant {id} --attempts 1 --reason \"why one more\"")
-            }
-            Self::Unproven { .. } => "harn verify".to_owned(),
-            Self::FindingsOpen { id, findings } => accept_line(id, findings),
-            _ => return None,
-        };
-        Some(line)
-    }
-}
-
-/// The command that leads on from a state.
-fn in_that_state(id: &StreamId, state: ItemState) -> String {
-    match state {
-        ItemState::Ready => format!("harn work run {id}"),
-        ItemState::Blocked => format!("harn work retry {id}"),
-        _ => format!("harn work show {id}"),
-    }
-}
-
-/// The command that accepts an item and says that all of `findings` are fixed.
-pub(super) fn accept_line(id: &StreamId, findings: &[FindingId]) -> String {
-    findings
-        .iter()
-        .fold(format!("harn work accept {id}"), |line, finding| line + &format!(" --dispose {finding}=fixed"))
 }
 
 fn expected_attempt(used: u32) -> String {
@@ -389,4 +366,11 @@ fn list(findings: &[FindingId]) -> String {
 
 fn expected(open: &[FindingId]) -> String {
     if open.is_empty() { "no finding, none is open".to_owned() } else { list(open) }
+}
+
+fn not_clean(review: Option<&StreamId>, reasons: &[String]) -> String {
+    let which = review
+        .map_or_else(|| "no review of it is clean".to_owned(), |id| format!("review `{id}` is not clean"));
+    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+    which + &why
 }

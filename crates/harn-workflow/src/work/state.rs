@@ -10,6 +10,7 @@ use super::event::Event;
 use super::finding::Findings;
 use super::intent::Intent;
 use super::lifecycle::{ItemState, NextAction};
+use super::review::AcceptedReview;
 
 /// What a work item's intent and events say, before the outside world is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub struct State {
     pub(super) dependencies: Vec<StreamId>,
     pub(super) max_attempts: u32,
     pub(super) max_uncharged_attempts: u32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) require_review: bool,
     pub(super) attempts: Vec<Attempt>,
     /// Index of the first attempt after the last reopen.
     pub(super) window: usize,
@@ -44,6 +47,9 @@ pub enum Governance {
     Accepted {
         /// Why.
         reason: Option<String>,
+        /// The clean review that it rests on, where the item requires one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<AcceptedReview>,
     },
     /// The objective is given up.
     Cancelled {
@@ -103,6 +109,7 @@ impl State {
             dependencies: intent.dependencies.clone(),
             max_attempts: intent.max_attempts,
             max_uncharged_attempts: intent.max_uncharged_attempts,
+            require_review: intent.require_review,
             attempts: Vec::new(),
             window: 0,
             governance: None,
@@ -167,9 +174,10 @@ impl State {
                 self.findings.replace(findings, superseded, actor, at);
                 self.governance = Some(Governance::Reopened { reason: reason.clone() });
             }
-            Event::Accepted { reason, dispositions, .. } => {
+            Event::Accepted { reason, dispositions, review, .. } => {
                 self.findings.dispose(dispositions, actor, at);
-                self.governance = Some(Governance::Accepted { reason: reason.clone() });
+                self.governance =
+                    Some(Governance::Accepted { reason: reason.clone(), review: review.clone() });
             }
             Event::Cancelled { reason } => {
                 self.governance = Some(Governance::Cancelled { reason: reason.clone() });
@@ -218,6 +226,12 @@ impl State {
     #[must_use]
     pub fn dependencies(&self) -> &[StreamId] {
         &self.dependencies
+    }
+
+    /// Whether an acceptance needs a clean review of the work's source.
+    #[must_use]
+    pub const fn requires_review(&self) -> bool {
+        self.require_review
     }
 
     /// All attempts, in order.

@@ -4,7 +4,7 @@ use super::dependencies::Dependency;
 use super::facts::Observed;
 use super::lifecycle::ItemState;
 use super::precedence::Standing;
-use super::refusal::accept_line;
+use super::refusal::{accept_line, open_review_line};
 use super::settle::{is_resumable, shown};
 use super::state::State;
 
@@ -28,7 +28,9 @@ pub(super) fn suggestions(
         }
         ItemState::InReview => {
             let open: Vec<_> = state.findings.open.iter().map(|finding| finding.id).collect();
-            vec![accept_line(id, &open), reopen(state, observed, " --finding \"what is wrong\"")]
+            let review = state.require_review.then(|| open_review_line(id));
+            let judge = [accept_line(id, &open), reopen(state, observed, " --finding \"what is wrong\"")];
+            review.into_iter().chain(judge).collect()
         }
         ItemState::Blocked => blocked(state, observed),
         ItemState::Succeeded => vec![reopen(state, observed, " --finding \"what is wrong\"")],

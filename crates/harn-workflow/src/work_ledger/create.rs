@@ -42,6 +42,8 @@ pub struct Draft {
     pub source_kind: SourceKind,
     /// A reference to where it comes from.
     pub source_ref: Option<String>,
+    /// Whether an acceptance needs a clean review of the work's source.
+    pub require_review: bool,
 }
 
 /// Why a work item was not created. Nothing of it is on disk.
@@ -132,6 +134,7 @@ impl Draft {
             max_uncharged_attempts: bounds::DEFAULT_ATTEMPTS,
             source_kind: SourceKind::Human,
             source_ref: None,
+            require_review: false,
         }
     }
 
@@ -146,6 +149,7 @@ impl Draft {
         item.max_attempts = self.max_attempts;
         item.max_uncharged_attempts = self.max_uncharged_attempts;
         item.source = Source { kind: self.source_kind, reference: self.source_ref };
+        item.require_review = self.require_review;
         let mut files = self.modules;
         files.insert(0, self.script);
         Ok((item, files))

@@ -32,5 +32,6 @@ mod work_projection;
 mod work_recharge;
 mod work_reconcile;
 mod work_refusals;
+mod work_review;
 mod work_state;
 mod work_transitions;

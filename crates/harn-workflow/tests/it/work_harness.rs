@@ -5,7 +5,7 @@
 use harn_ledger::{Actor, BlobRef, Decider, Digest, Recorded, StreamId, Timestamp};
 use harn_workflow::work::{
     Accept, Caller, Class, Command, Disposition, End, Event, Facts, Intent, NewItem, Observed, Outcome,
-    Projection, Refusal, Reopen, Role, RunShows, ScriptFile, State, Trigger, Work, Workflow,
+    Projection, Refusal, Reopen, ReviewFact, Role, RunShows, ScriptFile, State, Trigger, Work, Workflow,
 };
 
 pub(crate) fn id(text: &str) -> StreamId {
@@ -204,4 +204,15 @@ pub(crate) fn accept(dispositions: &[&str]) -> Command {
 pub(crate) fn accepting(dispositions: &[&str]) -> Accept {
     let read = |text: &&str| -> Disposition { text.parse().unwrap() };
     Accept { dispositions: dispositions.iter().map(read).collect(), ..Accept::default() }
+}
+
+/// What a gate says that is open.
+pub(crate) fn clean() -> ReviewFact {
+    ReviewFact::Clean { review: id("rv-1"), turn: "t2".to_owned(), fingerprint: Digest::of(b"source") }
+}
+
+/// What a gate says that is closed.
+pub(crate) fn closed(reasons: &[&str]) -> ReviewFact {
+    let reasons = reasons.iter().map(|&reason| reason.to_owned()).collect();
+    ReviewFact::Closed { review: Some(id("rv-1")), reasons }
 }

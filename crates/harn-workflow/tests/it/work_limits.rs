@@ -6,9 +6,9 @@ use std::num::NonZeroU32;
 
 use harn_ledger::{BlobRef, Decider};
 use harn_workflow::work::{
-    Accept, Class, Command, Disposition, Event, FindingId, FindingWas, Intent, ItemState, KeptFile, NewItem,
-    NextAction, OpenFinding, Origin, Outcome, Program, Reopen, Ruling, ScriptFile, Source, SourceKind,
-    Trigger, Work, Workflow,
+    Accept, AcceptedReview, Class, Command, Disposition, Event, FindingId, FindingWas, Intent, ItemState,
+    KeptFile, NewItem, NextAction, OpenFinding, Origin, Outcome, Program, Reopen, Ruling, ScriptFile, Source,
+    SourceKind, Trigger, Work, Workflow,
 };
 
 use crate::work_harness::{Desk, actor, at, id};
@@ -36,6 +36,7 @@ fn largest_intent() -> Intent {
         max_attempts: 100,
         max_uncharged_attempts: 100,
         source: Source { kind: SourceKind::External, reference: Some(wide(1_000)) },
+        require_review: true,
     };
     item.into_intent(id(&"w".repeat(100)), at(0)).unwrap()
 }
@@ -120,6 +121,11 @@ fn largest_events() -> Vec<Event> {
             reason: Some(wide(2_000)),
             dispositions: dispositions.collect(),
             accepted_unknowns: (10..60).map(|it| format!("{it}{}", wide(198))).collect(),
+            review: Some(AcceptedReview {
+                review: id(&"v".repeat(100)),
+                turn: wide(20),
+                fingerprint: proof.blob,
+            }),
         },
         Event::Cancelled { reason: Some(wide(2_000)) },
         Event::Noted { text: wide(2_000) },

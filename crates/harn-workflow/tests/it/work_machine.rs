@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use harn_ledger::{Decider, StreamId, Timestamp};
 use harn_workflow::work::{
     Accept, ApprovalStatus, Carry, Class, Command, Dependency, Disposition, End, Event, ItemState, NewItem,
-    NextAction, Outcome, Projection, Reopen, Role, Ruling, RunShows, State, Trigger, Work,
+    NextAction, Outcome, Projection, Reopen, ReviewFact, Role, Ruling, RunShows, State, Trigger, Work,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::work_harness::{Desk, actor, id, new_item, proof};
+use crate::work_harness::{Desk, actor, clean, closed, id, new_item, proof};
 use crate::work_oracle::{Told, tell};
 
 /// One command and everything around it, before it is fitted to the item.
@@ -37,7 +37,7 @@ enum Verb {
     Resume,
     End(End),
     Reconcile,
-    Accept { dispose: Vec<bool>, defer: bool, twice: bool, only_raiser: bool },
+    Accept { dispose: Vec<bool>, defer: bool, twice: bool, only_raiser: bool, review: Option<ReviewFact> },
     Cancel,
     Reopen { findings: Vec<&'static str>, carry: u8, supersede_all: bool, grant: Option<u32> },
     Note,
@@ -75,6 +75,10 @@ fn runs() -> impl Strategy<Value = Option<RunShows>> {
     ]
 }
 
+fn reviews() -> impl Strategy<Value = Option<ReviewFact>> {
+    select(vec![Some(clean()), Some(clean()), Some(closed(&["not clean"])), None])
+}
+
 fn verbs() -> impl Strategy<Value = Verb> {
     let carry =
         (vec(select(vec!["a", "b", "c"]), 0..4), 0..4_u8, any::<bool>(), proptest::option::of(0..3_u32));
@@ -85,8 +89,10 @@ fn verbs() -> impl Strategy<Value = Verb> {
         2 => Just(Verb::Resume),
         6 => ends().prop_map(Verb::End),
         2 => Just(Verb::Reconcile),
-        3 => (vec(any::<bool>(), 0..5), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
-            |(dispose, defer, twice, only_raiser)| Verb::Accept { dispose, defer, twice, only_raiser }
+        3 => (vec(any::<bool>(), 0..5), any::<bool>(), any::<bool>(), any::<bool>(), reviews()).prop_map(
+            |(dispose, defer, twice, only_raiser, review)| {
+                Verb::Accept { dispose, defer, twice, only_raiser, review }
+            }
         ),
         1 => Just(Verb::Cancel),
         3 => carry.prop_map(|(findings, carry, supersede_all, grant)| {
@@ -151,7 +157,7 @@ fn command(desk: &Desk, verb: &Verb) -> Command {
         Verb::Resume => Command::Resume,
         Verb::End(end) => Command::End { run_id: latest_run(&desk.state), end: end.clone() },
         Verb::Reconcile => Command::Reconcile,
-        Verb::Accept { dispose, defer, twice, only_raiser } => {
+        Verb::Accept { dispose, defer, twice, only_raiser, review } => {
             let outcome = if *defer { Ruling::Deferred } else { Ruling::Fixed };
             let said = |index: usize| dispose.get(index).copied().unwrap_or(true);
             let mut dispositions: Vec<_> = open
@@ -163,7 +169,8 @@ fn command(desk: &Desk, verb: &Verb) -> Command {
             if *twice && desk.log.len().is_multiple_of(3) {
                 dispositions.extend(dispositions.first().cloned());
             }
-            Command::Accept(Accept { dispositions, only_raiser: *only_raiser, ..Accept::default() })
+            let (only_raiser, review) = (*only_raiser, review.clone());
+            Command::Accept(Accept { dispositions, only_raiser, review, ..Accept::default() })
         }
         Verb::Cancel => Command::Cancel { reason: None },
         Verb::Reopen { findings, carry, supersede_all, grant } => {
@@ -203,7 +210,7 @@ fn check_log(desk: &Desk) {
     for row in projection.attempts.iter().filter(|row| !row.charged) {
         assert!(row.class.is_some(), "what is not positively classed is charged");
     }
-    check_order(&events);
+    check_order(&events, desk.intent.require_review);
     let told = tell(&desk.intent, &events, &desk.facts.observed);
     let (used, charged) = (projection.attempts_used as usize, projection.charged_attempts as usize);
     let shown = Told { state: projection.state, next_action: projection.next_action, used, charged };
@@ -230,12 +237,13 @@ fn check_brief(desk: &Desk) {
 }
 
 /// Nothing happens after the end, and no finding lapses in silence.
-fn check_order(events: &[Event]) {
+fn check_order(events: &[Event], required: bool) {
     let (mut finished, mut open, mut raised) = (false, BTreeSet::new(), BTreeSet::new());
     for event in events {
         match event {
-            Event::Accepted { dispositions, .. } => {
+            Event::Accepted { dispositions, review, .. } => {
                 assert!(!finished);
+                assert_eq!(review.is_some(), required, "a review is on record where one is required");
                 let disposed: BTreeSet<_> = dispositions.iter().map(|it| it.id).collect();
                 assert_eq!(disposed, open, "one disposition for each open finding");
                 open.clear();
@@ -301,14 +309,14 @@ fn check_promises(desk: &Desk) {
             "accept" => {
                 let words = line.split(' ').filter(|word| word.contains('='));
                 let dispositions = words.map(|word| word.parse().unwrap()).collect();
-                Command::Accept(Accept { dispositions, ..Accept::default() })
+                Command::Accept(Accept { dispositions, review: Some(clean()), ..Accept::default() })
             }
             "reopen" => {
                 let findings = if line.contains("--finding") { vec!["new".to_owned()] } else { vec![] };
                 let grant = line.contains("--grant 1").then_some(1);
                 Command::Reopen(Reopen { reason: quoted(), findings, grant, ..Reopen::default() })
             }
-            "show" | "log" | "cancel" | "approve" | "deny" => continue,
+            "show" | "log" | "cancel" | "approve" | "deny" | "open" => continue,
             other => panic!("{other}"),
         };
         let decided = Work::decide(&desk.state, command, &desk.facts);
@@ -343,10 +351,16 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
 
     #[test]
-    fn whatever_happens(max_attempts in 1..4_u32, max_uncharged_attempts in 1..4_u32, steps in vec(steps(), 1..50)) {
+    fn whatever_happens(
+        max_attempts in 1..4_u32,
+        max_uncharged_attempts in 1..4_u32,
+        require_review: bool,
+        steps in vec(steps(), 1..50),
+    ) {
         let dependencies = vec![id("base")];
-        let mut desk =
-            Desk::of(NewItem { dependencies, max_attempts, max_uncharged_attempts, ..new_item() });
+        let item =
+            NewItem { dependencies, max_attempts, max_uncharged_attempts, require_review, ..new_item() };
+        let mut desk = Desk::of(item);
         for step in steps {
             let observed = &mut desk.facts.observed;
             observed.held_by_other = step.held_by_other;

@@ -1,9 +1,10 @@
 //! What refusals say: a stable code, a message that says what was expected, and the next command.
 
-use harn_workflow::work::{Carry, Command, Reopen, Role, Trigger};
+use harn_workflow::work::{Accept, Carry, Command, Reopen, ReviewFact, Role, Trigger};
 
 use crate::work_harness::{
-    Desk, accept, accepting, begin, cancel, failed, id, new_item, proof, reopen, reopening, retry, run,
+    Desk, accept, accepting, begin, cancel, closed, failed, id, new_item, proof, reopen, reopening, retry,
+    run,
 };
 
 #[test]
@@ -28,6 +29,9 @@ fn every_refusal_in_words() {
     done.does(cancel());
     let mut child = reviewed.clone();
     child.facts.caller.role = Role::WorkflowChild;
+    let mut unread = Desk::of(harn_workflow::work::NewItem { require_review: true, ..new_item() });
+    unread.passes();
+    let gate = |review| Command::Accept(Accept { review: Some(review), ..accepting(&[]) });
     let waiting = Desk::of(harn_workflow::work::NewItem { dependencies: vec![id("base")], ..new_item() });
     let mut other = reviewed.clone();
     other.facts.proof = Some(proof(8));
@@ -85,6 +89,24 @@ fn every_refusal_in_words() {
             &other,
             accept(&[]),
             format!("the stored proof has the digest {}, but {} was recorded", digest(8), digest(1)),
+            "",
+        ),
+        (
+            &unread,
+            accept(&[]),
+            "cannot accept `w1`: it requires a clean review, and none was looked up".into(),
+            "open one with `harn review open --work-item w1`",
+        ),
+        (
+            &unread,
+            gate(closed(&["R1 is open", "check `suite` was not run"])),
+            "cannot accept `w1`: review `rv-1` is not clean: R1 is open; check `suite` was not run".into(),
+            "harn review gate rv-1",
+        ),
+        (
+            &unread,
+            gate(ReviewFact::Closed { review: None, reasons: Vec::new() }),
+            "cannot accept `w1`: no review of it is clean".into(),
             "",
         ),
         (

@@ -1,4 +1,5 @@
-//! Acceptance: the explicit decision, bound to the proof that was reviewed and to a word on every open finding.
+//! Acceptance: the explicit decision, bound to the proof that was reviewed and to a word on every open finding, and to
+//! a clean review where the item requires one.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,6 +13,7 @@ use crate::work::event::Event;
 use crate::work::finding::{Disposition, Ruling};
 use crate::work::lifecycle::ItemState;
 use crate::work::refusal::Refusal;
+use crate::work::review::{AcceptedReview, ReviewFact, quoted};
 
 pub(super) fn accept(draft: &mut Draft<'_>, request: &Accept) -> Result<(), Refusal> {
     draft.refuse_child(Verb::Accept)?;
@@ -27,10 +29,11 @@ pub(super) fn accept(draft: &mut Draft<'_>, request: &Accept) -> Result<(), Refu
         return Err(Refusal::Unproven { id: draft.state.id.clone(), attempt, why: why.clone() });
     }
     let proof = reviewed_proof(&draft.state.id, attempt, recorded, draft.facts.proof, request)?;
+    let review = required_review(draft, request.review.as_ref())?;
     let dispositions = dispositions(draft, request)?;
     let accepted_unknowns = unknowns(&request.accepted_unknowns)?;
     let reason = checked_reason(request.reason.as_deref())?;
-    draft.record(Event::Accepted { run_id, attempt, proof, reason, dispositions, accepted_unknowns });
+    draft.record(Event::Accepted { run_id, attempt, proof, reason, dispositions, accepted_unknowns, review });
     Ok(())
 }
 
@@ -52,6 +55,24 @@ fn reviewed_proof(
             Err(Refusal::OtherProof { expected, recorded: recorded.blob })
         }
         _ => Ok(recorded),
+    }
+}
+
+/// The clean review, if the item requires one; otherwise nobody's word on it is looked at.
+fn required_review(draft: &Draft<'_>, fact: Option<&ReviewFact>) -> Result<Option<AcceptedReview>, Refusal> {
+    if !draft.state.require_review {
+        return Ok(None);
+    }
+    let id = || draft.state.id.clone();
+    match fact {
+        None => Err(Refusal::ReviewMissing { id: id() }),
+        Some(ReviewFact::Closed { review, reasons }) => {
+            let (review, reasons) = (review.clone(), quoted(reasons));
+            Err(Refusal::ReviewNotClean { id: id(), review, reasons })
+        }
+        Some(ReviewFact::Clean { review, turn, fingerprint }) => {
+            Ok(Some(AcceptedReview::new(review, turn, *fingerprint)?))
+        }
     }
 }
 

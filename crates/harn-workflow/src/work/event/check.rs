@@ -9,6 +9,7 @@ use crate::work::bounds;
 use crate::work::end::{Class, InvalidEnd};
 use crate::work::finding::{Disposition, FindingId, OpenFinding, Ruling};
 use crate::work::origin::KEPT_MAX;
+use crate::work::review::AcceptedReview;
 
 /// Why an event breaks its own bounds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -105,11 +106,12 @@ impl Event {
                 check_reason(reason.as_deref())?;
                 check_findings(findings, superseded)
             }
-            Self::Accepted { attempt, reason, dispositions, accepted_unknowns, .. } => {
+            Self::Accepted { attempt, reason, dispositions, accepted_unknowns, review, .. } => {
                 numbered(*attempt)?;
                 check_reason(reason.as_deref())?;
                 check_dispositions(dispositions)?;
-                check_unknowns(accepted_unknowns)
+                check_unknowns(accepted_unknowns)?;
+                Ok(review.as_ref().map_or(Ok(()), AcceptedReview::check)?)
             }
             Self::Cancelled { reason } => check_reason(reason.as_deref()),
             Self::Noted { text } => Ok(check_block("note", text, bounds::NOTE)?),
