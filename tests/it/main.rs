@@ -19,6 +19,7 @@ mod cli_refusals_run;
 mod cli_refused;
 mod cli_reopen;
 mod cli_repair;
+mod cli_review;
 mod cli_seed;
 mod cli_shapes;
 mod cli_snapshot;

@@ -7,6 +7,7 @@ mod import;
 mod look;
 mod numbers;
 mod repair;
+mod review;
 mod run;
 mod text;
 mod work;
@@ -21,6 +22,10 @@ pub use env::{CheckArgs, EnvCommand, PrepareArgs, RecipeArgs, ResolveArgs};
 pub use import::{HarneryArgs, ImportCommand};
 pub use look::{ListArgs, LogArgs, ShowArgs, SortKey, WhyArgs};
 pub use repair::RepairArgs;
+pub use review::{
+    BeginArgs, DecideArgs, ExportFormat, FixCheckArgs, GateArgs, OpenArgs, RecordCheckArgs, ReviewCommand,
+    ReviewRepairArgs, SubmitArgs, WhyArgs as ReviewWhyArgs,
+};
 pub use run::RunCommand;
 pub use work::{AcceptArgs, ActArgs, CreateArgs, RechargeArgs, ReopenArgs, ResumeArgs, RunArgs, WorkCommand};
 
@@ -115,6 +120,9 @@ pub enum Command {
     /// The environment of the work: set-up, tools, baseline, and what a red check says
     #[command(subcommand, after_help = ENV_EXAMPLES)]
     Env(EnvCommand),
+    /// Findings that stay open until they are dealt with, and the gate before acceptance
+    #[command(subcommand, after_help = REVIEW_EXAMPLES)]
+    Review(ReviewCommand),
     /// Take in the records of another program
     #[command(subcommand, after_help = IMPORT_EXAMPLES)]
     Import(ImportCommand),
@@ -180,6 +188,17 @@ Examples:
   harn env check
   harn env key
   harn env resolve ID --restore --reason \"The lockfile is not to be rewritten\"";
+
+const REVIEW_EXAMPLES: &str = "\
+Examples:
+  harn review open --request \"Bound the log\" --check \"tests=make test\"
+  harn review begin ID
+  harn review submit ID report.json
+  harn review record-check ID
+  harn review record-check ID --finding R1 --name bounded -- ./bounded.sh
+  harn review repair ID
+  harn review decide ID R1 --close --reason \"Not reachable in this release\"
+  harn review gate ID";
 
 const IMPORT_EXAMPLES: &str = "\
 Examples:

@@ -6,6 +6,7 @@ mod env;
 mod import;
 mod init;
 mod repair;
+mod review;
 mod run;
 mod verify;
 mod work;
@@ -105,6 +106,7 @@ pub(crate) fn run(
         | Command::Verify(_)
         | Command::Checkpoint(_)
         | Command::Env(_)
+        | Command::Review(_)
         | Command::Import(_)
         | Command::Repair(_) => {}
     }
@@ -118,6 +120,7 @@ pub(crate) fn run(
         Command::Checkpoint(args) => checkpoint::run(&mut context, args),
         Command::Repair(args) => repair::run(&mut context, args),
         Command::Env(command) => env::run(&mut context, command),
+        Command::Review(command) => review::run(&mut context, command),
         Command::Import(command) => import::run(&mut context, command),
         Command::Init | Command::Completions { .. } => Ok(Exit::Done),
     };

@@ -139,6 +139,7 @@ macro_rules! fails {
 fails! {
     harn_engine::attempt::AttemptError => Self::hint, damage::of_attempt;
     harn_engine::attempt::ScriptError => Self::hint, damage::none;
+    harn_engine::review::ReviewError => Self::hint, damage::none;
     harn_env::prepare::PrepareError => Self::hint, damage::none;
     harn_env::resolve::ResolveError => Self::hint, damage::none;
     harn_ledger::CheckpointError => Self::hint, damage::of_checkpoint;
@@ -147,6 +148,8 @@ fails! {
     harn_ledger::RepairError => Self::hint, damage::of_repair;
     harn_ledger::StreamError => Self::hint, damage::of_stream;
     harn_ledger::WriteCheckpointError => Self::hint, damage::none;
+    harn_review::plan::InvalidPlan => |_| None, damage::none;
+    harn_review::InvalidNumber => |_| None, damage::none;
     harn_workflow::CreateWorkError => Self::hint, damage::of_create;
     harn_workflow::ImportError => Self::hint, damage::none;
     harn_workflow::PastError => Self::hint, damage::of_past;

@@ -2,5 +2,7 @@
 
 pub mod adapter;
 pub mod attempt;
+mod git;
+pub mod review;
 pub mod run;
 pub mod script;

@@ -147,6 +147,9 @@ pub struct CreateArgs {
     /// Uncharged attempts in a row before automation stops, 1 to 100
     #[arg(long, value_name = "N", default_value = "3", value_parser = positive)]
     pub max_uncharged_attempts: u32,
+    /// Require a clean review of the source before it is accepted
+    #[arg(long)]
+    pub require_review: bool,
     /// Where the objective comes from: human, workflow or external
     #[arg(long, value_name = "KIND", default_value = "human", hide_possible_values = true, value_parser = source_kind())]
     pub source_kind: SourceKind,

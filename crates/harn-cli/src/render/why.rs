@@ -48,7 +48,8 @@ pub(crate) fn explanation(
         page.section("what would move it");
         for it in moves {
             page.token("  ", &it.command);
-            page.item("     ", &format!("then it is {}, next {}", it.state, it.next_action));
+            let needs = it.needs.map_or(String::new(), |needs| format!("; it needs {needs}"));
+            page.item("     ", &format!("then it is {}, next {}{needs}", it.state, it.next_action));
         }
     }
     page.into_text()

@@ -25,6 +25,7 @@ pub(super) fn run(context: &mut Context<'_, '_>, args: &CreateArgs) -> Result<Ex
         modules: files,
         max_attempts: args.max_attempts,
         max_uncharged_attempts: args.max_uncharged_attempts,
+        require_review: args.require_review,
         source_kind: args.source_kind,
         source_ref: args.source_ref.clone(),
         ..Draft::new(&args.title, &args.objective, script)

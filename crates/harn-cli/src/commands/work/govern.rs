@@ -7,6 +7,7 @@ use harn_workflow::Changed;
 use harn_workflow::work::{Accept, Carry, Disposition, FindingId, Reopen, Ruling};
 
 use super::super::Context;
+use super::super::review::review_of;
 use super::{changed, print_changed};
 use crate::args::{AcceptArgs, ActArgs, DispositionArg, OutcomeArg, RechargeArgs, ReopenArgs};
 use crate::exit::Exit;
@@ -74,12 +75,18 @@ pub(super) fn accept(context: &mut Context<'_, '_>, args: &AcceptArgs) -> Result
     let id = changed(context, &args.act.id)?;
     let caller = context.session.caller(args.act.actor.as_deref(), context.io)?;
     let expect_proof = args.expect_proof.as_deref().map(digest).transpose()?;
+    let review = if context.session.works.get(&id)?.intent().require_review {
+        review_of(context, &id, caller.actor.as_str())?
+    } else {
+        None
+    };
     let request = Accept {
         dispositions: args.dispose.0.iter().map(disposition).collect::<Result<_, _>>()?,
         expect_proof,
         accepted_unknowns: args.accept_unknown.clone(),
         reason: args.act.reason.clone(),
         only_raiser: context.session.config()?.findings.only_raiser,
+        review,
     };
     let raised: Vec<_> = context.session.works.get(&id)?.projection.findings.open;
     let done = context.session.works.accept(&caller, &id, request)?;
