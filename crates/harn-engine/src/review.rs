@@ -134,6 +134,10 @@ impl Controller<'_> {
             };
         }
         let git = self.git();
+        if branch.is_none() && !git.says(&["rev-parse", "--verify", "--quiet", "HEAD"])? {
+            // Before the first commit there is nothing to be merged into.
+            return Ok(None);
+        }
         let branch = match (branch, remote) {
             (Some(branch), _) => branch.to_owned(),
             (None, Some(remote)) => default_branch(&git, remote)?,

@@ -1,8 +1,9 @@
 //! What closes a finding, which repair is offered, and when the gate is open.
 
+use harn_ledger::Decider as _;
 use harn_review::check::{CheckOutcome, Scope};
 use harn_review::event::{Decision, Publication};
-use harn_review::{Command, Gate, Offer, Outside, Reason, Refusal, Revision, TurnId};
+use harn_review::{Command, Gate, Offer, Outside, Reason, Refusal, Review, Revision, TurnId};
 use serde_json::{Value, json};
 
 use super::cases::{BASE, Desk, OPEN, account, accounts, check, defect, id, new, other_plan, with};
@@ -182,6 +183,20 @@ fn a18_a21_to_a27_which_repair_is_offered() {
     let _ = desk.turn("findings", &accounts(&["R1 open", "R2 open", "R3 open"]), &[perhaps]);
     assert_eq!(desk.offer(), Offer::Investigate { findings: vec![id("R4")] }, "A18");
     assert_eq!(Desk::new().offer(), Offer::Nothing);
+}
+
+#[test]
+fn a26_the_passes_are_counted_from_the_log() {
+    let mut desk = raised(3);
+    desk.repairs(&["R1"]);
+    let _ = desk.turn("findings", &accounts(&["R1 fixed", "R2 open", "R3 open"]), &[]);
+    desk.repairs(&["R2"]);
+    let _ = desk.turn("findings", &accounts(&["R2 fixed", "R3 open"]), &[]);
+    let mut again = Review::init(&desk.intent);
+    desk.log.iter().for_each(|recorded| Review::evolve(&mut again, recorded));
+    assert_eq!(again, desk.state);
+    let offer = harn_review::next(&again, &desk.source.fingerprint);
+    assert_eq!(offer, Offer::Revise { why: Revision::PassesUsed });
 }
 
 #[test]
