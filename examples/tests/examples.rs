@@ -9,6 +9,8 @@ mod bounded_command;
 mod harn_inside;
 #[path = "../job_queue.rs"]
 mod job_queue;
+#[path = "../review_gate.rs"]
+mod review_gate;
 #[path = "../scripted_attempt.rs"]
 mod scripted_attempt;
 #[path = "../verify_received.rs"]
@@ -51,4 +53,9 @@ fn scripted_attempt_runs() -> Outcome {
 #[test]
 fn harn_inside_runs() -> Outcome {
     harn_inside::main()
+}
+
+#[test]
+fn review_gate_runs() -> Outcome {
+    review_gate::main()
 }
