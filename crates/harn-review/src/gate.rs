@@ -87,6 +87,11 @@ pub enum Reason {
         /// What it came to.
         status: &'static str,
     },
+    /// Findings came up since that review, by an import or a person, so it does not speak of them.
+    RaisedSince {
+        /// The turn.
+        turn: TurnId,
+    },
     /// Findings are open.
     FindingsOpen {
         /// Them.
@@ -227,6 +232,9 @@ fn reviewed<'a>(
     } else if !last.is_clean() {
         reasons.push(Reason::NotClean { turn, status: last.word() });
     }
+    if state.raised_since {
+        reasons.push(Reason::RaisedSince { turn });
+    }
     if last.fingerprint != source.fingerprint {
         let (reviewed, now) = (last.fingerprint, source.fingerprint);
         reasons.push(Reason::ReviewOfOtherSource { turn, reviewed, now });
@@ -286,6 +294,7 @@ impl std::fmt::Display for Reason {
             }
             Self::ReviewOfOtherPlan { turn } => write!(f, "another plan was accepted since {turn}"),
             Self::NotClean { turn, status } => write!(f, "{turn} did not find the source clean: {status}"),
+            Self::RaisedSince { turn } => write!(f, "findings came up since {turn}"),
             Self::FindingsOpen { findings } => {
                 let list: Vec<_> = findings.iter().map(ToString::to_string).collect();
                 write!(f, "open: {}", list.join(", "))

@@ -56,7 +56,8 @@ fn of_known(source: &Source, finding: &Finding, opening: Opening) -> Change {
         Standing::Noted => Change::SeenAgain { id },
         Standing::Dismissed if !news => Change::SeenAgain { id },
         Standing::Fixed | Standing::Dismissed if opening.kind == Kind::Note => Change::SeenAgain { id },
-        Standing::Open => {
+        // What was fixed is what it was when it is there again.
+        Standing::Open | Standing::Fixed => {
             let (kind, evidence) = (finding.kind, opening.evidence);
             Change::Seen { id, kind, evidence, place: opening.place }
         }

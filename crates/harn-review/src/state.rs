@@ -37,6 +37,8 @@ pub struct State {
     pub(crate) fix_checks: Vec<FixCheck>,
     pub(crate) draft: Option<WrittenDraft>,
     pub(crate) publications: Vec<PublicationState>,
+    /// Whether a finding came up since the last report that was taken in, by an import or a person.
+    pub(crate) raised_since: bool,
 }
 
 /// A repair pass.
@@ -146,6 +148,7 @@ impl State {
             fix_checks: Vec::new(),
             draft: None,
             publications: Vec::new(),
+            raised_since: false,
         }
     }
 

@@ -40,7 +40,9 @@ impl State {
             | Event::ReportRejected { .. } => self.apply_turn(recorded),
             Event::FindingsImported { tool, fingerprint, changes, .. } => {
                 let by = Raised::Import(tool.clone());
+                let open = self.open().count();
                 self.changes(changes, &Stamp { recorded, by, fingerprint: Some(*fingerprint) });
+                self.raised_since |= self.open().count() > open;
             }
             Event::RepairBegun { pass, findings, owners, rechecks, fingerprint } => self.passes.push(Pass {
                 number: *pass,
@@ -124,6 +126,7 @@ impl State {
                     let is_note = self.findings.get(&change.id()).is_some_and(|it| it.kind == Kind::Note);
                     is_note || matches!(change, Change::SeenAgain { .. })
                 };
+                self.raised_since = false;
                 let only_ruled_on = changes.iter().all(ruled_on) && self.open().next().is_none();
                 self.end_turn(TurnOutcome::Accepted(Accepted {
                     status: *status,
@@ -245,6 +248,7 @@ impl State {
                 Decided::Confirmed
             }
             Decision::Reopen {} => {
+                self.raised_since = true;
                 finding.reopen();
                 Decided::Reopened
             }

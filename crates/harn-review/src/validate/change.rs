@@ -38,7 +38,7 @@ fn of_account(case: &Case<'_>, account: &Account, finding: &Finding) -> Vec<Chan
         Verdict::Open | Verdict::Confirmed | Verdict::Uncertain => {
             let kind = match account.verdict {
                 Verdict::Confirmed => Kind::Defect,
-                Verdict::Uncertain => Kind::Uncertain,
+                Verdict::Uncertain if finding.standing != Standing::Fixed => Kind::Uncertain,
                 _ => finding.kind,
             };
             changes.push(Change::Seen { id, kind, evidence, place: moved_place(case.source, finding) });
@@ -105,6 +105,8 @@ fn of_new(case: &Case<'_>, new: &NewFinding, next: FindingId) -> Change {
             let kind = if confirmed { Kind::Defect } else { kind };
             Change::Seen { id, kind, evidence, place }
         }
+        // What was a defect and fixed is a defect when it is there again.
+        Standing::Fixed => Change::Seen { id, kind: stronger(finding.kind, new.kind), evidence, place },
         _ => Change::Seen { id, kind: new.kind, evidence, place },
     }
 }

@@ -63,7 +63,7 @@ fn a09_a19_a20_a42_a43_rulings_and_what_reopens_them() {
     let mut fixed = raised(1);
     fixed.repairs(&["R1"]);
     assert_eq!(fixed.turn("clean", &accounts(&["R1 fixed"]), &[]), "accepted");
-    assert_eq!(fixed.turn("findings", &[], &places(1)), "accepted");
+    assert_eq!(fixed.turn("findings", &[], &[suspicion("src/a.rs:2")]), "accepted");
     assert_eq!(fixed.stands(), ["R1 open defect"]);
 }
 
@@ -230,7 +230,7 @@ fn reasons(gate: &Gate) -> Vec<String> {
 #[test]
 fn c16_to_c20_and_every_other_reason_of_the_gate() {
     assert!(clean().gate().is_open());
-    let cases: [(&str, Steps, &[&str]); 12] = [
+    let cases: [(&str, Steps, &[&str]); 13] = [
         (
             "C16",
             |desk| {
@@ -281,7 +281,17 @@ fn c16_to_c20_and_every_other_reason_of_the_gate() {
                 let _ = desk.turn("clean", &accounts(&["R1 dismissed"]), &[]);
                 desk.does(Desk::decision("R1", Decision::Reopen {}));
             },
-            &["findings_open"],
+            &["raised_since", "findings_open"],
+        ),
+        (
+            "A48: reopened and closed again by a person",
+            |desk| {
+                let _ = desk.turn("findings", &[], &places(1));
+                let _ = desk.turn("clean", &accounts(&["R1 dismissed"]), &[]);
+                desk.does(Desk::decision("R1", Decision::Reopen {}));
+                desk.does(Desk::decision("R1", Decision::Close {}));
+            },
+            &["raised_since"],
         ),
         (
             "a failed check is repaired",
