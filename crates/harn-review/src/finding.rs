@@ -139,6 +139,8 @@ pub struct Attempt {
     pub before: Digest,
     /// The source after it.
     pub after: Digest,
+    /// How many results of checks the review had before it.
+    pub results: usize,
 }
 
 /// What was decided of a finding.

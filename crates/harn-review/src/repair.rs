@@ -7,7 +7,9 @@ use harn_ledger::Digest;
 use crate::bounds;
 use crate::finding::{Decided, Kind, Standing};
 use crate::id::FindingId;
+use crate::report::Status;
 use crate::state::State;
+use crate::turn::{Turn, TurnOutcome};
 
 /// What is offered next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,13 +126,22 @@ fn not_reviewed(state: &State, fingerprint: &Digest) -> Option<NotReviewed> {
     if state.live_turn().is_some() {
         return Some(NotReviewed::Running);
     }
-    let Some(last) = state.last_report() else { return Some(NotReviewed::Never) };
+    let Some(last) = last_review(state) else { return Some(NotReviewed::Never) };
     let number = usize::try_from(last.id.number()).unwrap_or(usize::MAX);
     if state.passes.last().is_some_and(|pass| number <= pass.turns_before) {
         return Some(NotReviewed::BeforePass);
     }
     let is_current = last.fingerprint == *fingerprint && last.plan == state.plan_digest;
     (!is_current).then_some(NotReviewed::OtherSource)
+}
+
+/// The last turn whose inspection was completed.
+fn last_review(state: &State) -> Option<&Turn> {
+    let is_it = |turn: &&Turn| match &turn.outcome {
+        TurnOutcome::Accepted(report) => report.status != Status::Blocked,
+        _ => false,
+    };
+    state.turns().iter().rfind(is_it)
 }
 
 /// How many findings of before a pass were fixed since it began, and how many came up.

@@ -70,7 +70,8 @@ pub(super) fn waivable(state: &State, name: &str) -> Result<(), Refusal> {
 pub(super) fn fixable(state: &State, name: &str, fingerprint: &Digest) -> Result<String, Refusal> {
     let check = combined(state, name)?;
     match state.combined(name, fingerprint) {
-        Some(result) if !result.passed() => {}
+        // A failure of another command of this name is none of this check.
+        Some(result) if result.check == *check && !result.passed() => {}
         result => return Err(Refusal::CheckDidNotFail { name: name.to_owned(), ran: result.is_some() }),
     }
     let owns = |planned: &Check| {

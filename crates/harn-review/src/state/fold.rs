@@ -217,12 +217,19 @@ impl State {
 
     fn attempted(&mut self, pass: u32, task: &str, before: Digest, after: Digest, stamp: &Stamp<'_>) {
         let Some(running) = self.passes.last_mut() else { return };
+        let results = self.checks.len();
         running.attempted += 1;
         running.source = after;
         for id in &running.findings {
             let owned = |finding: &&mut Finding| finding.owner.as_deref() == Some(task);
             if let Some(finding) = self.findings.get_mut(id).filter(owned) {
-                finding.attempts.push(stamp.on(Attempt { pass, task: task.to_owned(), before, after }));
+                finding.attempts.push(stamp.on(Attempt {
+                    pass,
+                    task: task.to_owned(),
+                    before,
+                    after,
+                    results,
+                }));
             }
         }
     }

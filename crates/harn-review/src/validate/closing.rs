@@ -169,13 +169,16 @@ fn proof(case: &Case<'_>, finding: &Finding, name: &str) -> Result<(), Problem> 
     if finding.not_reproduced.is_some() {
         return Ok(());
     }
-    let failed = |result: &&&CheckResult| {
-        result.outcome == CheckOutcome::Failed && result.fingerprint != green.fingerprint
-    };
-    if results.iter().filter(failed).any(|red| red.script == green.script) {
+    // What was shown before the repair is what the check came to last before it.
+    let repaired = finding.attempts.last().map_or(0, |attempt| attempt.what.results);
+    let of_check = |result: &&CheckResult| result.finding == Some(id) && result.check.name == name;
+    let before = case.state.checks().iter().take(repaired).rfind(of_check);
+    let red = before
+        .filter(|result| result.outcome == CheckOutcome::Failed && result.fingerprint != green.fingerprint);
+    if red.is_some_and(|red| red.script == green.script) {
         return Ok(());
     }
-    if results.iter().any(|result| failed(&result)) {
+    if red.is_some() {
         let text = format!(
             "{id} is not shown to be fixed: its check `{shown}` that failed before is not the one that passes now"
         );

@@ -73,7 +73,7 @@ type Steps = fn(&mut Desk);
 #[test]
 fn a12_to_a16_fixed_is_red_before_and_green_now_by_the_same_check() {
     use CheckOutcome::{Failed, Passed};
-    let cases: [(&str, Steps, &str); 7] = [
+    let cases: [(&str, Steps, &str); 8] = [
         ("A14", |desk| desk.repairs(&["R1"]), "accepted"),
         (
             "A12",
@@ -99,6 +99,17 @@ fn a12_to_a16_fixed_is_red_before_and_green_now_by_the_same_check() {
             |desk| {
                 desk.regression("R1", "one", Passed);
                 desk.pass();
+                desk.regression("R1", "one", Passed);
+            },
+            "V11 never_red",
+        ),
+        (
+            "A15: red after the repair only",
+            |desk| {
+                desk.regression("R1", "one", Passed);
+                desk.pass();
+                desk.regression("R1", "one", Failed);
+                desk.edits("src/b.rs", Some("later\n"));
                 desk.regression("R1", "one", Passed);
             },
             "V11 never_red",
